@@ -139,3 +139,19 @@ def test_a_line_that_is_less_trusted_leaves_the_persons_session_as_it_is(engine:
         engine.sessions.put([Session("narwhal-s", "default", 0, 1, "other", "another title", "another summary")])
     kept = engine.sessions.report("narwhal-s").session
     assert (kept.title, kept.project, kept.summary, kept.ended) == ("narwhal work", "tusk", None, None)
+
+
+def test_a_note_that_waits_relates_to_nothing_that_is_more_trusted(engine: Engine, tmp_path: Path) -> None:
+    """By `import --from` as by `remember --jsonl` (01bfcb5: the person's note was disputed at once)."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "Deploys.md").write_text(
+        "# Deploys\n\n- [fact] Releases of the fleet need two approvals\n", encoding="utf-8"
+    )
+    engine.maintenance.imports.run("basic-memory", notes, zone="trusted")
+    known = engine.get("m1")
+    evil = f"# Evil\n\n- [note] {ORDER}\n- contradicts [[Deploys]]\n"
+    (notes / "Evil.md").write_text(evil, encoding="utf-8")
+    engine.maintenance.imports.run("basic-memory", notes, zone="trusted")
+    assert engine.memories.relations(known.id) == []
+    assert [each.change for each in engine.memories.proposals()] == ["relate"]

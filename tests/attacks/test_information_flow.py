@@ -375,6 +375,23 @@ def test_a_recap_is_no_more_trusted_than_the_session(engine: Engine, ended_by: s
     assert recap.zone is Zone.WORKING
 
 
+@pytest.mark.parametrize("how", ["start", "end"])
+def test_an_agent_rewrites_nothing_of_the_persons_session(engine: Engine, how: str) -> None:
+    """01bfcb5: title, project and summary were the agent's, and the person could end it no more."""
+    engine.remember("We set the cache to sixty seconds", session="s-1")
+    engine.sessions.start("s-1", title="The cache", project="gateway")
+    engine.sessions.end("s-1", summary="The cache holds for sixty seconds")
+    before = engine.sessions.report("s-1").session
+    if how == "start":
+        do(engine, mcp(engine), "start_session", id="s-1", title=FORGED, project="hij")
+    else:
+        do(engine, mcp(engine), "end_session", id="s-1", summary=FORGED)
+    assert engine.sessions.report("s-1").session == before
+    assert FORGED not in {each.content for each in recaps(engine) if each.zone is Zone.TRUSTED}
+    engine.sessions.end("s-1", summary="I say: the cache holds for ninety seconds")
+    assert [each.content for each in recaps(engine) if "ninety" in each.content and each.zone is Zone.TRUSTED]
+
+
 def recaps(engine: Engine) -> list[Any]:
     return [each for each in listed_all(engine) if each.source == "session" and each.status is Status.ACTIVE]
 

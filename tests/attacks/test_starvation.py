@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -116,3 +119,50 @@ def test_a_token_is_answered_so_much_a_minute() -> None:
     allowance.check("other")
     now[0] += 10.1
     allowance.check("weak")
+
+
+# ── YAML: the loader recurses without a bound, and merged keys multiply ──
+
+BOMBS = {
+    "brackets": "x: " + "[" * 40_000 + "\nthe irrigation pump stalls often",
+    "merged keys": "\n".join(
+        ["a0: &a0 {k: v}", *(f"a{n}: &a{n} {{<<: [{','.join([f'*a{n - 1}'] * 8)}]}}" for n in range(1, 30))]
+    ),
+    "aliases": "\n".join(["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30))]),
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+@pytest.mark.parametrize("lines", ["\n---\n", "\nsome long key here: v\n---\n"])
+def test_a_lesson_with_a_bomb_of_yaml_is_delivered_and_ends_no_process(tmp_path: Path, bomb: str, lines: str) -> None:
+    """In a process of its own: what it proves wrong is a crash (01bfcb5: SIGSEGV, or minutes)."""
+    script = (
+        "import sys, recallens\n"
+        "with recallens.open(sys.argv[1], encoder='none') as engine:\n"
+        "    engine.remember(sys.stdin.read(), kind='lesson')\n"
+        "    assert engine.retrieve('greenhouse irrigation pump')\n"
+    )
+    text = f"---\n{BOMBS[bomb]}{lines}# Greenhouse irrigation pump\n\nThe greenhouse irrigation pump stalls in June."
+    command = [sys.executable, "-c", script, str(tmp_path / "bomb.db")]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_note_with_a_bomb_of_yaml_is_told_of_and_its_text_is_read(tmp_path: Path, bomb: str) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "pump.md").write_text(
+        f"---\n{BOMBS[bomb]}\n---\n\nThe irrigation pump stands in hall 4.", encoding="utf-8"
+    )
+    script = (
+        "import sys, recallens\n"
+        "with recallens.open(sys.argv[1], encoder='none') as engine:\n"
+        "    engine.vaults.add(sys.argv[2])\n"
+        "    (synced,) = engine.vaults.sync().vaults\n"
+        "    assert synced.warnings and not synced.errors, synced\n"
+        "    assert engine.search('where is the irrigation pump').results\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "bomb.db"), str(notes)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr

@@ -27,5 +27,6 @@ def spawn(*args: str | Path, **options: Any) -> subprocess.CompletedProcess[str]
 
 def write_lines(path: Path, records: Sequence[Any]) -> Path:
     lines = [record if isinstance(record, str) else json.dumps(record, ensure_ascii=False) for record in records]
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

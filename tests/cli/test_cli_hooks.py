@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 from cli_scene import RECALLENS, Ask, Run, write_lines
 
+from recallens.cli.clients.hooks import hooks_edit
+from recallens.model.hook import HookInput, asked_of_tool
+
 IMPORTS = Path(__file__).parents[1] / "imports"
 FIRST, SECOND = "0b0e7c52-1111-4a6c-9d1e-000000000001", "0b0e7c52-1111-4a6c-9d1e-000000000002"
 
@@ -347,3 +350,42 @@ def test_a_server_beside_the_store_is_asked_instead(run: Run, remember: Any, sto
     place.unlink(missing_ok=True)
     place.write_bytes(b"")
     assert "8443" in context_of(hook(run, "prompt", prompt="Which port does the gateway of the harbor listen on?"))
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("pytest tests/exporter", "pytest"),
+        ("cd src; pytest tests/exporter -x 2>&1 | tail -5", "pytest"),
+        ("cd /srv/gate && npm test -- refund", "npm"),
+        ("mkdir -p out && NODE_ENV=test npm test", "npm"),
+        ("echo start\ntimeout -k 5 60 npm test", "npm"),
+        ("set -e; (cd web && ./gradlew build)", "gradlew"),
+        ("git log --oneline | head -3", "git"),
+        ("ls -la | grep x", None),
+        ("cd src && ls", None),
+    ],
+)
+def test_a_command_is_known_by_the_program_that_does_something(command: str, program: str | None) -> None:
+    asked = asked_of_tool(HookInput("claude-code", tool="Bash", arguments={"command": command}))
+    assert (asked and asked.program) == program
+
+
+OF_OTHERS = [
+    {"type": "command", "command": "./my-recallens-notes.sh hook done"},
+    {"type": "command", "command": "lint"},
+]
+
+
+@pytest.mark.parametrize("grouped", ["in our group", "in a group of their own"])
+def test_hooks_of_others_stay_when_ours_go(grouped: str) -> None:
+    edit = hooks_edit("claude-code", lambda event: f"recallens hook {event}")
+    text = edit.put("{}")
+    whole = json.loads(text)
+    if grouped == "in our group":
+        whole["hooks"]["SessionStart"][0]["hooks"] += OF_OTHERS
+    else:
+        whole["hooks"]["SessionStart"].append({"hooks": OF_OTHERS})
+    left = json.loads(edit.take(json.dumps(whole)))
+    assert left == {"hooks": {"SessionStart": [{"hooks": OF_OTHERS}]}}
+    assert json.loads(edit.put(json.dumps(left)))["hooks"]["SessionStart"][0] == {"hooks": OF_OTHERS}

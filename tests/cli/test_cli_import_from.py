@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from cli_scene import Ask, Run, spawn, write_lines
 
+import recallens
+from recallens.model.salience import DAY_MS
+
 FILES = Path(__file__).parents[1] / "imports"
 NAMES = (
     "basic-memory", "chatgpt", "claude", "claude-code", "codex", "cursor", "gemini", "longmemeval", "mcp-memory",
@@ -304,3 +307,92 @@ def test_a_process_of_its_own_draws_no_bar_where_nobody_watches(home: Path) -> N
     done = spawn("import", "--from", "codex", FILES / "codex", "--no-embed", "--json")
     assert json.loads(done.stdout)["imported"] == 4
     assert done.stderr == ""
+
+
+def turn(
+    id: str, text: str, *, session: str = "s1", at: str = "2026-05-04T08:00:00.000Z", **more: Any
+) -> dict[str, Any]:
+    message = {"role": "user", "content": text}
+    return {"type": "user", "uuid": id, "sessionId": session, "timestamp": at, "message": message, **more}
+
+
+def sessions(ask: Ask) -> dict[str, tuple[Any, ...]]:
+    listed = ask("session", "list", "--limit", "200")["sessions"]
+    return {each["id"]: (each.get("title"), each.get("startedAt"), each.get("endedAt")) for each in listed}
+
+
+@pytest.mark.parametrize("stored", [256, 600])
+def test_an_import_that_was_stopped_is_made_whole_by_the_next(home: Path, store: Path, ask: Ask, stored: int) -> None:
+    """After one batch, and after the last turn but before any session had its end."""
+    conversations = [
+        {"uuid": f"c{number}", "name": f"Talk {number}", "created_at": "2026-04-01T12:00:00Z", "chat_messages": [
+            {"uuid": f"c{number}m{turn}", "sender": "human", "text": f"Buoy {number} lies {turn * 7} metres deep",
+             "created_at": f"2026-04-01T12:0{turn}:00Z"} for turn in range(6)]} for number in range(100)
+    ]  # fmt: skip
+    file = home / "conversations.json"
+    file.write_text(json.dumps(conversations), encoding="utf-8")
+    store.parent.mkdir(parents=True)
+    with recallens.open(store, encoder="hashing") as engine, pytest.MonkeyPatch.context() as patch:
+
+        def stop(*_: object, **__: object) -> None:
+            raise KeyboardInterrupt
+
+        if stored == 600:
+            patch.setattr(engine.sessions, "end_many", stop)
+        else:
+            taken = iter(range(2))
+            progress = lambda done, total: next(taken, None) is None and stop()  # noqa: E731
+        with pytest.raises(KeyboardInterrupt):
+            engine.maintenance.imports.run("claude", file, progress=None if stored == 600 else progress)
+    again = ask("import", "--from", "claude", file, "--no-embed")
+    assert (again["read"], len(again["skipped"])) == (600, 0)
+    assert len(sessions(ask)) == 100
+    assert all(title and ended for title, _, ended in sessions(ask).values())
+    assert ask("import", "--from", "claude", file, "--no-embed")["sessions"] == 0
+
+
+def test_a_turn_that_stands_in_two_files_is_found_out_once(ask: Ask, home: Path) -> None:
+    decided = turn("t1", "We decided to keep invoices for ten years.")
+    for name in ("a", "b"):  # a session that is gone on with is copied
+        write_lines(home / "copies" / f"{name}.jsonl", [decided, turn(f"t-{name}", "Thanks, that is all.")])
+    record = ask("import", "--from", "claude-code", home / "copies", "--no-embed")
+    assert (record["imported"], record["alreadyThere"], record["found"]) == (3, 1, 1)
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_a_session_of_several_files_begins_with_the_first_and_ends_with_the_last(
+    ask: Ask, home: Path, order: str
+) -> None:
+    days = {"1": "2026-03-01T08:00:00.000Z", "9": "2026-03-09T08:00:00.000Z"}
+    for name, day in zip(order, days, strict=True):
+        write_lines(
+            home / "parts" / f"{name}.jsonl", [turn(f"t{day}", f"On day {day} the tram stood still", at=days[day])]
+        )
+    ask("import", "--from", "claude-code", home / "parts", "--no-embed")
+    ((_, started, ended),) = sessions(ask).values()
+    assert (ended - started) / DAY_MS == 8
+
+
+WRONG = {
+    "claude": [{"uuid": "c", "name": "n", "chat_messages": [
+        {"uuid": "m1", "sender": "human", "text": "The buoy is red", "content": 5, "attachments": True}]}],
+    "gemini": {"sessionId": "s", "messages": [
+        {"id": "m1", "type": "user", "content": "The buoy is red", "toolCalls": 5},
+        {"id": "m2", "type": "gemini", "content": "Yes", "toolCalls": [{"result": [{"functionResponse": None}]}]}]},
+    "longmemeval": [{"question_id": "q", "haystack_sessions": [[{"role": "user", "content": "The buoy is red"}]],
+                     "haystack_session_ids": 5, "haystack_dates": {"a": 1}}],
+    "mcp-memory": {"entities": [{"name": "Ada", "entityType": "person", "observations": "He likes tea"},
+                                {"name": "Buoy", "entityType": "thing", "observations": ["The buoy is red"]}]},
+    "mem0": [{"id": "a", "memory": "The buoy is red"}, {"id": "b", "memory": "Tea", "metadata": {"x": float("nan")}}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_value_of_another_type_than_expected_ends_nothing(ask: Ask, home: Path, name: str) -> None:
+    names = {"claude": "conversations.json", "gemini": "chats/session-1.json", "mcp-memory": "memory.json"}
+    file = home / "wrong" / names.get(name, "all.json")
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(WRONG[name]), encoding="utf-8")
+    record = ask("import", "--from", name, home / "wrong", "--no-embed")
+    assert record["read"] == record["imported"] + len(record["skipped"])
+    assert "The buoy is red" in {memory["content"] for memory in memories(ask).values()}

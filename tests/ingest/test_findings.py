@@ -150,3 +150,23 @@ def test_what_somebody_else_wrote_is_no_decision_of_the_person() -> None:
     code = "```\n# we decided to use port 8443, not 8080\n```\nWe decided to keep the old port."
     assert found(line(mail)) == []
     assert [each.draft.content for each in found(line(code))] == ["We decided to keep the old port."]
+
+
+@pytest.mark.parametrize(
+    ("asked", "correction"),
+    [
+        ("Change of plan. How long must invoices be kept?", "No, 10 years, not 7."),
+        ("재시도는 몇 번이야?", "아니, 3번이 아니라 6번이야."),
+    ],
+)
+def test_a_correction_that_names_nothing_is_told_with_what_the_person_had_asked(asked: str, correction: str) -> None:
+    answer = line("It is as it was.", "t2", author="assistant")
+    (corrected,) = found(line(asked, "t1"), answer, line(correction, "t3"))
+    assert (corrected.draft.content, corrected.draft.title) == (correction, sentences(asked)[-1])
+
+
+def test_what_names_its_subject_needs_no_title() -> None:
+    (decided,) = found(
+        line("How long must invoices be kept?", "t1"), line("We decided on Kafka for the event log.", "t2")
+    )
+    assert decided.draft.title is None

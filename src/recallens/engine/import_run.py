@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace as dataclass_replace
 from itertools import islice
 
 from msgspec import Struct, structs
@@ -78,6 +79,8 @@ def entries_of(source: Source, files: Sequence[SourceFile], progress: ImportProg
             if len(files) == 1:
                 raise
             yield SkippedEntry(file.path.name, str(error))
+        except (AttributeError, IndexError, KeyError, TypeError) as error:  # a form that no version of it has had yet
+            yield SkippedEntry(file.path.name, f"what follows has another form than is known ({error})")
         before += file.size
     progress(total, total)
 
@@ -103,6 +106,7 @@ class ImportRun:
         self._relation_lines: list[RelationLine] = []
         self._ids: dict[str, str] = {}  # of memories, by what the lines call them
         self._taken: set[str] = set()  # the ids at their source of what was imported by this run
+        self._read_once: set[str] = set()
         self._seen: dict[str, str] = {}  # what each id said when it was first read, as a digest
         self._waiting: set[str] = set()  # the beginnings of turns that wait for review
         self._erased = erased_sources(core, namespace)
@@ -133,7 +137,10 @@ class ImportRun:
 
     def _chosen(self, entries: Sequence[Entry]) -> _ChosenLines:
         """What of these is to be stored, and the sessions that it belongs to."""
-        self._session_lines |= {entry.id: entry for entry in entries if isinstance(entry, SessionLine)}
+        for entry in entries:
+            if isinstance(entry, SessionLine):
+                known_line = self._session_lines.get(entry.id)
+                self._session_lines[entry.id] = entry if known_line is None else _whole_session(known_line, entry)
         self._relation_lines += [entry for entry in entries if isinstance(entry, RelationLine)]
         self._skipped += [entry for entry in entries if isinstance(entry, SkippedEntry)]
         lines = [entry for entry in entries if isinstance(entry, MemoryLine) and self._usable(entry)]
@@ -149,7 +156,9 @@ class ImportRun:
             elif self._seen.setdefault(id, said) != said:
                 self._skipped.append(SkippedEntry(id, "another text with the same id was read before it"))
             else:
-                read.append(line)
+                if id not in self._read_once:  # said again, by a file that goes on with another, it is nothing new
+                    self._read_once.add(id)
+                    read.append(line)
                 if id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
                     there.append((line, old))
                 else:
@@ -257,9 +266,9 @@ class ImportRun:
         related = 0
         if not self._dry_run:
             related = self._memories.relate_many(self._relations(), namespace=self._namespace)
-            self._sessions.put(self._kept_sessions(self._grown), namespace=self._namespace)
-            grown = [self._session_lines[id] for id in self._grown if id in self._session_lines]
-            self._sessions.end_many({line.id: line.ended for line in self._to_end(grown)}, namespace=self._namespace)
+            ending = self._to_end()
+            self._sessions.put(self._kept_sessions(line.id for line in ending), namespace=self._namespace)
+            self._sessions.end_many({line.id: line.ended for line in ending}, namespace=self._namespace)
         imported = len(self._taken)
         read = imported + self._already + len(self._skipped)
         return Imported(
@@ -267,12 +276,17 @@ class ImportRun:
             self._replaced, self._quarantined, self._redacted, self._found, self._dry_run,
         )  # fmt: skip
 
-    def _to_end(self, lines: Sequence[SessionLine]) -> list[SessionLine]:
-        """A session that is more trusted than the file stays as it is."""
+    def _to_end(self) -> list[SessionLine]:
+        """The sessions that grew, and those that an import which was stopped has left without an end. One that is more
+        trusted than the file stays as it is."""
         with self._core.read(self._namespace) as reader:
-            known = {line.id: reader.sessions.get(line.id) for line in lines}
+            known = {id: reader.sessions.get(id) for id in self._session_lines}
         most = rank(self._core.actor.zone)
-        return [line for line in lines if (session := known[line.id]) is None or rank(session.zone) <= most]
+        return [
+            line for id, line in self._session_lines.items()
+            if (id in self._grown or ((session := known[id]) is not None and session.ended is None))
+            and ((session := known[id]) is None or rank(session.zone) <= most)
+        ]  # fmt: skip
 
     def _relations(self) -> Iterator[Relation]:
         """Those whose both ends are there."""
@@ -281,6 +295,19 @@ class ImportRun:
             source, target = self._ids.get(line.source), self._ids.get(line.target)
             if source is not None and target is not None and source != target:
                 yield Relation(source, target, line.relation, line.confidence, line.origin, at)
+
+
+def _whole_session(before: SessionLine, after: SessionLine) -> SessionLine:
+    """A session of several files: it begins with the first of them and ends with the last, in whatever order they are
+    read."""
+    begun = [line for line in (after, before) if line.started is not None]
+    first = min(begun, key=lambda line: line.started or 0, default=after)
+    ends = [line.ended for line in (before, after) if line.ended is not None]
+    return dataclass_replace(
+        after, started=first.started, ended=max(ends, default=None),
+        title=first.title or after.title or before.title, summary=after.summary or before.summary,
+        project=first.project or after.project or before.project,
+    )  # fmt: skip
 
 
 def _turn_of(finding: MemoryLine) -> str:

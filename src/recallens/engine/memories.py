@@ -25,6 +25,7 @@ from recallens.model.salience import SECTOR_ORDER, salience
 from recallens.model.times import When
 from recallens.model.trust import (
     NO_DETAILS,
+    Actor,
     Change,
     Delivery,
     Details,
@@ -226,24 +227,28 @@ class Memories:
         remaining, related = iter(relations), 0
         while batch := list(islice(remaining, MOST_RELATED)):
             plain: dict[Tie, Relation] = {}
-            others: list[Relation] = []
+            others: list[tuple[Actor, Relation]] = []
             with self._core.changing(namespace) as tx:
                 nums = tx.memories.find([id for relation in batch for id in (relation.source, relation.target)])
                 by, ends = self._core.actor, tx.memories.get(sorted(set(nums.values())))
                 free = {num for num, end in ends.items() if by.may_change(end) and by.sight.withholds(end) is None}
+                # A line that nobody has read has no more say over the other memory than it is trusted itself.
+                says = {num: by.by(end) for num, end in ends.items()}
                 ties = [(nums.get(each.source, 0), nums.get(each.target, 0), str(each.type)) for each in batch]
                 known = tx.relations.known(ties)
                 for tie, relation in zip(ties, batch, strict=True):
                     if tie in known or tie in plain or tie[0] == tie[1]:
                         continue
-                    if relation.type is not RelationType.SUPERSEDES and free.issuperset(tie[:2]):
+                    said_by = says.get(tie[0], by)
+                    allowed = free.issuperset(tie[:2]) and said_by.may_change(ends[tie[1]])
+                    if relation.type is not RelationType.SUPERSEDES and allowed:
                         plain[tie] = relation
                     else:
-                        others.append(relation)
+                        others.append((said_by, relation))
                 if plain:
                     tx.relations.put_many(plain)
-            for relation in others:
-                with suppress(RecallensError):
+            for said_by, relation in others:
+                with suppress(RecallensError), self._core.acting(said_by):
                     self.relate(relation.source, relation.target, relation.type, confidence=relation.confidence,
                                 origin=relation.origin, namespace=namespace)  # fmt: skip
                     related += 1

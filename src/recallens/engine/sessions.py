@@ -46,6 +46,9 @@ class Sessions:
         project, zone = project or self._core.settings.project, self._core.actor.zone
         session = _kept(Session(id, name, begun, project=project, title=title, zone=zone))
         with self._core.making(name) as tx:
+            known = tx.sessions.get(session.id)
+            if known is not None and rank(known.zone) > rank(zone):
+                return known  # what is more trusted is joined as it is
             tx.sessions.put(session)
         return session
 
@@ -82,10 +85,12 @@ class Sessions:
                 if session is None:
                     raise no_session(id)
                 at = self._core.moment("ended", ended)
-                zone = lowest((session.zone, self._core.actor.zone))
-                session = _kept(structs.replace(session, ended=at, summary=summary or session.summary, zone=zone))
-                tx.sessions.put(session)
-                sessions.append(session)
+                told = _kept(structs.replace(session, ended=at, summary=summary or session.summary))
+                if rank(session.zone) > rank(self._core.actor.zone):  # of what is more trusted only the recap is theirs
+                    tx.sessions.put(structs.replace(session, ended=session.ended or at))
+                else:
+                    tx.sessions.put(told)
+                sessions.append(told)
         name = self._core.namespace(namespace)
         with self._core.reading(name) as reader:
             links = [reader.sessions.links(session.id) for session in sessions]

@@ -6,7 +6,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from recallens.errors import EncoderFailed, UnknownOption
-from recallens.index.encoders.fastembed import INSTALL
 from recallens.index.encoders.protocol import require
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ class FastembedReranker:
     """Any cross-encoder that FastEmbed lists; it downloads the model on first use."""
 
     def __init__(self, model: str, *, threads: int = 1) -> None:
+        from recallens.index.encoders.fastembed import INSTALL  # late: it looks into what is installed
+
         require("fastembed", encoder=f"fastembed:{model}", install=INSTALL)
         self.name = f"fastembed:{model}"
         self._threads = threads

@@ -18,8 +18,10 @@ from recallens.ingest.corrections import correction_in
 from recallens.ingest.draft import SAID
 from recallens.ingest.importers import MemoryLine
 from recallens.ingest.redact import redact
+from recallens.ingest.suspicion import suspicions
 from recallens.ingest.transcript import TOOL, USER
 from recallens.model.memory import Kind, Sector
+from recallens.text.content import morphemes
 from recallens.text.languages import alternatives
 from recallens.text.normalize import fold
 from recallens.text.sentences import sentence_ends
@@ -34,6 +36,9 @@ MOST_OF_A_TURN: Final = 5
 NEAR: Final = 12
 # The share of a failed command's words that one which worked has too.
 SAME_COMMAND: Final = 0.5
+# A correction that names less is told with what the person had said before it, where that is no longer than this.
+NAMED_BY_ITSELF: Final = 3
+LONGEST_ABOUT: Final = 120
 # Of the files that were edited upon a decision.
 MOST_FILES: Final = 3
 _EDITS: Final = re.compile(r"edit|write|replace|patch|create_?file|insert", re.IGNORECASE)
@@ -68,6 +73,7 @@ class _Session:
     failed: list[_Failed] = field(default_factory=list)  # what nothing has answered yet
     decided: list[MemoryLine] = field(default_factory=list)  # in the last turn of the person
     edited: dict[str, None] = field(default_factory=dict)  # the files that were edited since
+    asked: str = ""  # what the person said the turn before
 
     def settled(self) -> list[MemoryLine]:
         """What was decided, with the files that were edited upon it: it is about those."""
@@ -94,7 +100,8 @@ class Finder:
             # An assistant tells what it has done as if it had been decided: only people decide and correct.
             if line.draft.author == USER:
                 yield from session.settled()
-                session.decided = list(islice(_decided(line), MOST_OF_A_TURN))
+                session.decided = list(islice(_decided(line, session.asked), MOST_OF_A_TURN))
+                session.asked = line.draft.content
             elif line.draft.author == TOOL:
                 session.edited |= dict.fromkeys(_edited(line))
                 if command := _command(line):
@@ -129,7 +136,7 @@ def _edited(line: MemoryLine) -> Iterator[str]:
         yield below if inside else path
 
 
-def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
+def _decided(line: MemoryLine, asked: str) -> Iterator[MemoryLine]:
     content = _QUOTED_LINES.sub("", line.draft.content)
     own = _QUOTATION.sub(lambda match: _LEFT_OUT * len(match[0]), content)
     ends, corrects = sentence_ends(own), False
@@ -143,7 +150,21 @@ def _decided(line: MemoryLine) -> Iterator[MemoryLine]:
         kind = classify_kind(said, Sector.SEMANTIC)
         laid_down = kind in _KEPT_KINDS or _is_laid_down(said) or (after_rebuttal and _states(said))
         if laid_down and not redact(text)[1]:  # a secret is no decision, and without it the sentence says nothing
-            yield _finding(line, text, kind if kind in _KEPT_KINDS else Kind.DECISION, f"{SAID}{number}")
+            found = _finding(line, text, kind if kind in _KEPT_KINDS else Kind.DECISION, f"{SAID}{number}")
+            about = _about(asked) if len(_named(text)) < NAMED_BY_ITSELF else ""
+            yield replace(found, draft=structs.replace(found.draft, title=about)) if about else found
+
+
+def _named(text: str) -> list[str]:
+    """What a sentence names beside amounts."""
+    return [word for word in morphemes(text) if not any(map(str.isdigit, word))]
+
+
+def _about(asked: str) -> str:
+    """What the person had asked or said last, where a correction tells nothing of what it is about."""
+    begins = [0, *sentence_ends(asked)]
+    last = next((said for begin in reversed(begins) if len(_named(said := asked[begin:].strip())) > 1), "")
+    return "" if len(last) > LONGEST_ABOUT or suspicions(last) or redact(last)[1] else " ".join(last.split())
 
 
 def _is_laid_down(text: str) -> bool:

@@ -67,7 +67,7 @@ def check(draft: Draft) -> None:
     if draft.position is not None and not (isinstance(draft.position, int) and 0 <= draft.position < 2**31):
         raise InvalidInput(f"position must be a whole number from 0, not {draft.position!r}")
     try:
-        json.dumps(dict(draft.attributes), ensure_ascii=False).encode()
+        json.dumps(dict(draft.attributes), ensure_ascii=False, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"attributes must be plain JSON values ({error})") from error
     if kind is not None:

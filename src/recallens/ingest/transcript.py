@@ -138,6 +138,11 @@ def project_of(folder: object) -> str | None:
     return name or None
 
 
+def listed(value: object) -> list[Any]:
+    """A list as it is; what should be one and is none has nothing in it."""
+    return value if isinstance(value, list) else []
+
+
 def text_of(content: object) -> str:
     """The text of a message's content: a text, or a list of parts of which some are text."""
     if isinstance(content, str):

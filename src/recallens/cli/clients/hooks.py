@@ -21,6 +21,7 @@ MEMBER: Final = "hooks"
 # A hook that takes longer than this is given up by the client, which then goes on without it.
 SECONDS: Final = 10
 END_SECONDS: Final = 60
+_OWN: Final = re.compile(rf"(?:^|[\s/\\'\"])recallens(?:\.exe)?['\"]? (?:.* )?hook (?:{'|'.join(HookEvent)})(?!\S)")
 
 
 def _specific(event: str, injection: Injection) -> dict[str, Any]:
@@ -180,16 +181,19 @@ def _hooks(text: str, name: str) -> list[Any]:
 
 
 def _others(text: str, name: str) -> list[Any]:
-    """The hooks, or groups of hooks, that are not ours."""
-    return [hook for hook in _hooks(text, name) if not _is_own(hook)]
+    """The hooks, or groups of hooks, without ours."""
+    others = []
+    for hook in _hooks(text, name):
+        group = hook.get("hooks") if isinstance(hook, dict) else None
+        if isinstance(group, list) and (left := [each for each in group if not _is_own(each)]) != group:
+            others += [{**hook, "hooks": left}] if left else []
+        elif not _is_own(hook):
+            others.append(hook)
+    return others
 
 
 def _is_own(hook: object) -> bool:
-    within = hook.get("hooks", [hook]) if isinstance(hook, dict) else None
-    commands = (
-        [str(each.get("command")) for each in within if isinstance(each, dict)] if isinstance(within, list) else []
-    )
-    return bool(commands) and all("recallens" in each and " hook " in each for each in commands)
+    return isinstance(hook, dict) and _OWN.search(str(hook.get("command"))) is not None
 
 
 # ── what a client tells a hook, and takes back ──

@@ -7,7 +7,17 @@ from typing import Any, Final
 
 from recallens.ingest.importers import Entry, SkippedEntry
 from recallens.ingest.source_file import SourceFile
-from recallens.ingest.transcript import ASSISTANT, NO_MESSAGES, THOUGHT, TOOL_CALL, USER, Transcript, moment, text_of
+from recallens.ingest.transcript import (
+    ASSISTANT,
+    NO_MESSAGES,
+    THOUGHT,
+    TOOL_CALL,
+    USER,
+    Transcript,
+    listed,
+    moment,
+    text_of,
+)
 
 NAME = "claude"
 ABOUT = "conversations.json of an export of claude.ai"
@@ -46,7 +56,7 @@ def _message(talk: Transcript, place: str, message: Mapping[str, Any]) -> Iterat
         yield SkippedEntry(place, f"an unknown sender, {message.get('sender')!r}")
         return
     at, id = moment(message.get("created_at")), str(message.get("uuid") or place)
-    parts = [part for part in message.get("content") or () if isinstance(part, Mapping)]
+    parts = [part for part in listed(message.get("content")) if isinstance(part, Mapping)]
     spoken = [text_of(part.get("text")) for part in parts if part.get("type") == "text"]
     yield talk.turn(place, id, "\n".join(filter(None, spoken)) or message.get("text"), author=author, at=at)
     asked = "tool"
@@ -64,7 +74,7 @@ def _message(talk: Transcript, place: str, message: Mapping[str, Any]) -> Iterat
                 yield SkippedEntry(place, THOUGHT)
             case _:
                 pass
-    for number, attached in enumerate(message.get("attachments") or ()):
+    for number, attached in enumerate(listed(message.get("attachments"))):
         if isinstance(attached, Mapping):
             yield talk.output(
                 place, f"{id}#file{number}", text_of(attached.get("extracted_content")), tool="attachment",

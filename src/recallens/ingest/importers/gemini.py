@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from recallens.ingest.importers import Entry, SkippedEntry
 from recallens.ingest.source_file import SourceFile
-from recallens.ingest.transcript import ASSISTANT, BOOKKEEPING, USER, Transcript, asked_of, moment, text_of
+from recallens.ingest.transcript import ASSISTANT, BOOKKEEPING, USER, Transcript, asked_of, listed, moment, text_of
 
 NAME = "gemini"
 ABOUT = "chats of Gemini CLI, below ~/.gemini/tmp"
@@ -57,7 +57,7 @@ def _message(talk: Transcript, place: str, message: Mapping[str, Any]) -> Iterat
         yield SkippedEntry(place, BOOKKEEPING)
         return
     at, id = moment(message.get("timestamp")), str(message.get("id") or f"{talk.id}:{place}")
-    calls = [call for call in message.get("toolCalls") or () if isinstance(call, Mapping)]
+    calls = [call for call in listed(message.get("toolCalls")) if isinstance(call, Mapping)]
     text = text_of(message.get("content") or message.get("parts"))
     if text.strip() or not calls:
         yield talk.turn(place, id, text, author=author, at=at)
@@ -72,8 +72,11 @@ def _message(talk: Transcript, place: str, message: Mapping[str, Any]) -> Iterat
 
 def _result(call: Mapping[str, Any]) -> str:
     parts = call.get("result")
-    given = [
-        part.get("functionResponse", {}).get("response") if isinstance(part, Mapping) else part
-        for part in (parts if isinstance(parts, list) else [parts])
-    ]
-    return text_of(given)
+    return text_of([_response(part) for part in (parts if isinstance(parts, list) else [parts])])
+
+
+def _response(part: object) -> object:
+    if not isinstance(part, Mapping):
+        return part
+    given = part.get("functionResponse")
+    return given.get("response") if isinstance(given, Mapping) else None

@@ -11,7 +11,7 @@ from typing import Any
 
 from recallens.ingest.importers import Entry, SkippedEntry
 from recallens.ingest.source_file import SourceFile
-from recallens.ingest.transcript import ASSISTANT, USER, Transcript, moment
+from recallens.ingest.transcript import ASSISTANT, USER, Transcript, listed, moment
 
 NAME = "longmemeval"
 ABOUT = "JSON of LongMemEval: questions with haystack_sessions"
@@ -27,7 +27,7 @@ def read(file: SourceFile) -> Iterator[Entry]:
         if not isinstance(sessions, list):
             yield SkippedEntry(place, question if isinstance(question, str) else "no haystack_sessions")
             continue
-        ids, dates = question.get("haystack_session_ids") or [], question.get("haystack_dates") or []
+        ids, dates = listed(question.get("haystack_session_ids")), listed(question.get("haystack_dates"))
         for number, turns in enumerate(sessions):
             id = str(ids[number]) if number < len(ids) else f"{question.get('question_id', place)}-{number}"
             started = _date(dates[number]) if number < len(dates) else None

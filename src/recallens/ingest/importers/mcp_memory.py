@@ -43,7 +43,11 @@ def _entity(place: str, record: Mapping[str, Any], first: dict[str, str], create
     if not name:
         yield SkippedEntry(place, "an entity without a name")
         return
-    texts = [text_of(each).strip() for each in record.get("observations") or ()] or [f"{name} is of the kind {kind}."]
+    observations = record.get("observations") or []
+    if not isinstance(observations, list):
+        yield SkippedEntry(place, "observations that are no list")
+        return
+    texts = [text_of(each).strip() for each in observations] or [f"{name} is of the kind {kind}."]
     for text in texts:
         if not text:
             yield SkippedEntry(place, NO_TEXT)

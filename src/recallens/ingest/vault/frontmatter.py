@@ -6,7 +6,7 @@ import datetime
 import json
 import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from math import isfinite
@@ -119,6 +119,7 @@ def parse(source: str) -> dict[str, Any] | list[Any] | None:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
+        _bounded(yaml.parse(source, Loader=loader))
         value = yaml.load(source, Loader=loader)  # nosec B506: one of the two safe loaders
         value = {} if value is None else value
         return _Plain().of(value, 0) if isinstance(value, dict | list) else None
@@ -130,6 +131,36 @@ def parse(source: str) -> dict[str, Any] | list[Any] | None:
         raise InvalidInput(f"its frontmatter cannot be read: {error}") from error
 
 
+def _bounded(events: Iterator[Any]) -> None:
+    """Refuse what nests too deep or spells out too much before anything is built of it: the loader's own recursion has
+    no bound, and merged keys multiply. An alias counts as much as what it stands for."""
+    sizes: dict[str, int] = {}
+    within: list[tuple[str | None, int]] = []  # the anchors of what is open, and how much came before each
+    count = 0
+    for event in events:
+        kind, anchor = type(event).__name__, getattr(event, "anchor", None)
+        if kind == "AliasEvent":
+            count += sizes.get(str(anchor), 1)
+        elif kind == "ScalarEvent":
+            count += 1
+            if anchor is not None:
+                sizes[anchor] = 1
+        elif kind in ("SequenceStartEvent", "MappingStartEvent"):
+            within.append((anchor, count))
+            count += 1
+        elif kind in ("SequenceEndEvent", "MappingEndEvent"):
+            anchor, before = within.pop()
+            if anchor is not None:
+                sizes[anchor] = count - before
+        if count > 2 * MOST_VALUES or len(within) > DEEPEST + 1:  # keys count here as well
+            raise _too_large()
+
+
+def _too_large() -> InvalidInput:
+    told = f"its frontmatter holds over {MOST_VALUES:,} values or is over {DEEPEST} deep, aliases followed"
+    return InvalidInput(told)
+
+
 class _Plain:
     """Turns values into plain ones, and counts them as it goes: an alias counts as often as it is used."""
 
@@ -139,9 +170,7 @@ class _Plain:
     def of(self, value: Any, depth: int) -> Any:
         self.left -= 1
         if self.left < 0 or depth > DEEPEST:
-            raise InvalidInput(
-                f"its frontmatter holds over {MOST_VALUES:,} values or is over {DEEPEST} deep, aliases followed"
-            )
+            raise _too_large()
         match value:
             case dict():
                 return {str(key): self.of(item, depth + 1) for key, item in value.items()}
