@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace as dataclass_replace
 from itertools import islice
 
@@ -14,7 +15,7 @@ from recallens.engine.erased import erased_sources
 from recallens.engine.ingest import BATCH_ROWS, Ingest
 from recallens.engine.memories import Memories
 from recallens.engine.sessions import Sessions
-from recallens.errors import InvalidInput
+from recallens.errors import InvalidInput, RecallensError
 from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.dedupe import content_hash
@@ -26,8 +27,11 @@ from recallens.ingest.redact import redact
 from recallens.ingest.source_file import SourceFile
 from recallens.ingest.transcript import TITLE_CHARACTERS
 from recallens.ingest.validate import reference, text_content
-from recallens.model.memory import Memory, Relation, Session, Status, Zone
-from recallens.model.trust import Input, InputKind, lowest, rank
+from recallens.model.memory import Memory, Relation, RelationType, Session, Status, Zone
+from recallens.model.trust import Actor, Input, InputKind, lowest, rank
+from recallens.store.records import Tie
+
+MOST_RELATED = 512  # in one transaction
 
 # (kilobytes read, kilobytes to read)
 ImportProgress = Callable[[int, int], None]
@@ -265,7 +269,9 @@ class ImportRun:
             self._keep_findings(self._finder.rest())
         related = 0
         if not self._dry_run:
-            related = self._memories.relate_many(self._relations(), namespace=self._namespace)
+            told = self._relations()
+            while batch := list(islice(told, MOST_RELATED)):
+                related += self._relate(batch)
             ending = self._to_end()
             self._sessions.put(self._kept_sessions(line.id for line in ending), namespace=self._namespace)
             self._sessions.end_many({line.id: line.ended for line in ending}, namespace=self._namespace)
@@ -287,6 +293,38 @@ class ImportRun:
             if (id in self._grown or ((session := known[id]) is not None and session.ended is None))
             and ((session := known[id]) is None or rank(session.zone) <= most)
         ]  # fmt: skip
+
+    def _relate(self, batch: Sequence[Relation]) -> int:
+        """Those that are not there yet, in one transaction; gives how many these were. A line that nobody has read has
+        no more say over the other memory than it is trusted itself: what it may not say it proposes."""
+        plain: dict[Tie, Relation] = {}
+        others: list[tuple[Actor, Relation]] = []
+        with self._core.changing(self._namespace) as tx:
+            nums = tx.memories.find([id for relation in batch for id in (relation.source, relation.target)])
+            by, ends = self._core.actor, tx.memories.get(sorted(set(nums.values())))
+            free = {num for num, end in ends.items() if by.may_change(end) and by.sight.withholds(end) is None}
+            ties = [(nums.get(each.source, 0), nums.get(each.target, 0), str(each.type)) for each in batch]
+            known = tx.relations.known(ties)
+            for tie, relation in zip(ties, batch, strict=True):
+                if tie in known or tie in plain or tie[0] == tie[1]:
+                    continue
+                line = by.by(ends[tie[0]]) if tie[0] in ends else by
+                allowed = free.issuperset(tie[:2]) and line.may_change(ends[tie[1]])
+                if relation.type is not RelationType.SUPERSEDES and allowed:
+                    plain[tie] = relation
+                else:
+                    others.append((line, relation))
+            if plain:
+                tx.relations.put_many(plain)
+        related = len(plain)
+        for line, relation in others:
+            with suppress(RecallensError), self._core.acting(line):
+                self._memories.relate(
+                    relation.source, relation.target, relation.type, confidence=relation.confidence,
+                    origin=relation.origin, namespace=self._namespace,
+                )  # fmt: skip
+                related += 1
+        return related
 
     def _relations(self) -> Iterator[Relation]:
         """Those whose both ends are there."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from itertools import islice
 from typing import assert_never
 
 import numpy as np
@@ -14,7 +13,7 @@ from recallens.engine.core import Core
 from recallens.engine.erasure import Erasure, refusal
 from recallens.engine.ingest import Ingest
 from recallens.engine.reversals import Reversals
-from recallens.errors import AwaitsReview, EditConflict, InvalidInput, NotAllowed, NotFound, RecallensError
+from recallens.errors import AwaitsReview, EditConflict, InvalidInput, NotAllowed, NotFound
 from recallens.ingest import curation
 from recallens.ingest.batch import Remembered
 from recallens.ingest.draft import Draft
@@ -25,7 +24,6 @@ from recallens.model.salience import SECTOR_ORDER, salience
 from recallens.model.times import When
 from recallens.model.trust import (
     NO_DETAILS,
-    Actor,
     Change,
     Delivery,
     Details,
@@ -36,10 +34,9 @@ from recallens.model.trust import (
     proposal_number,
 )
 from recallens.store.protocols import Writer
-from recallens.store.records import Listing, MemoryPage, Tie
+from recallens.store.records import Listing, MemoryPage
 
 LARGEST_PAGE = 1_000
-MOST_RELATED = 512  # in one transaction
 # How far back a chain of supersessions is followed.
 LONGEST_LINEAGE = 50
 KEPT_BY_AN_EDIT = (
@@ -220,40 +217,6 @@ class Memories:
         if waits is not None:
             raise waits
         return relation
-
-    def relate_many(self, relations: Iterable[Relation], *, namespace: str | None = None) -> int:
-        """Those that are not there yet, in batches, each of them one transaction; gives how many these were. One that
-        who acts may not make is left out, or proposed as `relate` does."""
-        remaining, related = iter(relations), 0
-        while batch := list(islice(remaining, MOST_RELATED)):
-            plain: dict[Tie, Relation] = {}
-            others: list[tuple[Actor, Relation]] = []
-            with self._core.changing(namespace) as tx:
-                nums = tx.memories.find([id for relation in batch for id in (relation.source, relation.target)])
-                by, ends = self._core.actor, tx.memories.get(sorted(set(nums.values())))
-                free = {num for num, end in ends.items() if by.may_change(end) and by.sight.withholds(end) is None}
-                # A line that nobody has read has no more say over the other memory than it is trusted itself.
-                says = {num: by.by(end) for num, end in ends.items()}
-                ties = [(nums.get(each.source, 0), nums.get(each.target, 0), str(each.type)) for each in batch]
-                known = tx.relations.known(ties)
-                for tie, relation in zip(ties, batch, strict=True):
-                    if tie in known or tie in plain or tie[0] == tie[1]:
-                        continue
-                    said_by = says.get(tie[0], by)
-                    allowed = free.issuperset(tie[:2]) and said_by.may_change(ends[tie[1]])
-                    if relation.type is not RelationType.SUPERSEDES and allowed:
-                        plain[tie] = relation
-                    else:
-                        others.append((said_by, relation))
-                if plain:
-                    tx.relations.put_many(plain)
-            for said_by, relation in others:
-                with suppress(RecallensError), self._core.acting(said_by):
-                    self.relate(relation.source, relation.target, relation.type, confidence=relation.confidence,
-                                origin=relation.origin, namespace=namespace)  # fmt: skip
-                    related += 1
-            related += len(plain)
-        return related
 
     def unrelate(self, source: str, target: str, type: str, *, namespace: str | None = None) -> Relation:
         """End a relation of a memory to another. What superseded something is restored instead."""
