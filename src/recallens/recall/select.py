@@ -5,6 +5,7 @@ MMR: Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking", SIGIR
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
@@ -41,11 +42,18 @@ from recallens.recall.scene import Scene
 from recallens.recall.sources import session_summaries
 from recallens.recall.terms import deviation_of, measured_against
 from recallens.recall.views import RECENT, TIME, within_windows
+from recallens.text.languages import alternatives
 from recallens.text.tokenizer import tokenize
 
 # Rows whose texts are compared or judged: what is further down is not returned.
 HEAD: Final = 60
 PER_DOCUMENT: Final = 3
+# Where a list or a count is asked for, a turn pays so much for each turn of its session that is chosen before it, and
+# for so many at most: the first five results have every session for 3 to 8 of 100 such questions more.
+SAME_SESSION: Final = 0.5
+MOST_OF_SESSION: Final = 2
+_SEVERAL: Final = re.compile(alternatives(lambda pack: pack.questions.several), re.IGNORECASE)
+_SINGLE: Final = re.compile(alternatives(lambda pack: pack.questions.single), re.IGNORECASE)
 LAMBDA: Final = 0.7
 # Lessons of the rest that come beside the rows, where the caller set no limit: to be checked before an answer is final.
 LESSON_EXTRA: Final = 3
@@ -271,7 +279,8 @@ def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query:
     """Choose k rows one by one, each paying for its likeness to what is chosen already; then some lessons of the rest.
 
     The price is a Term, so the order of choice is the order of final scores: what is left can only get dearer. What was
-    said in another session is another occasion, however alike: who asks how often something happened wants them all.
+    said in another session is another occasion, however alike: who asks how often something happened wants them all,
+    and a turn pays for each turn of its own session that is chosen before it.
     """
     order = by_score(scene, pool)
     if not len(order):
@@ -283,26 +292,31 @@ def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query:
     sample = pool.score[measured_against(pool)]
     unit = (1.0 - balance) / balance * (deviation_of(sample) if len(sample) > 1 else 0.0)
     likeness_to = likeness(scene, pool.rows[row_order])
-    sessions = _sessions_of_turns(scene, pool.rows[row_order])
+    sessions, several = _sessions_of_turns(scene, pool.rows[row_order]), asks_for_several(query.text)
     worth = np.full(len(pool), -np.inf)  # -inf for what cannot be chosen, or is
     worth[: len(order)] = scores
     price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs, up to a unit
+    again = np.zeros(len(pool))  # and what it costs that rows of its session were chosen
     left = worth.copy()
     picks: list[int] = []
     paid: list[float] = []
     for count in range(min(query.limit + lessons, len(order))):
         if count == query.limit:
             worth[: len(order)][scene.columns["kind"][pool.rows[order]] != code_of(Kind.LESSON)] = -np.inf
-            left = worth - price
+            left = worth - price - again
         pick = int(left.argmax())
         if worth[pick] == -np.inf:
             break
         picks.append(pick)
-        paid.append(price[pick])
+        paid.append(price[pick] + again[pick])
         worth[pick] = -np.inf
         another_occasion = (sessions[pick] >= 0) & (sessions >= 0) & (sessions != sessions[pick])
         np.maximum(price, np.where(another_occasion, 0.0, unit * likeness_to(pick)), out=price)
-        np.subtract(worth, price, out=left)
+        if several and sessions[pick] >= 0:
+            again[sessions == sessions[pick]] += SAME_SESSION
+            np.minimum(again, MOST_OF_SESSION * SAME_SESSION, out=again)
+        np.subtract(worth, price + again, out=left)
+    price += again
     price[picks] = paid
     cost = np.empty(len(pool))
     cost[row_order] = -price
@@ -315,6 +329,11 @@ def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query:
     beside = f", and {len(picks) - query.limit} more lessons" if len(picks) > query.limit else ""
     reason = f"first {query.limit} by score and novelty{beside}" if len(order) > len(picks) else ""
     yield _pick(scene, pool, "mmr-diversify", chosen, reason)
+
+
+def asks_for_several(text: str) -> bool:
+    """Whether a list or a count is asked for, which several occasions add up to."""
+    return _SEVERAL.search(text) is not None and _SINGLE.search(text) is None
 
 
 def _sessions_of_turns(scene: Scene, rows: IntArray) -> IntArray:

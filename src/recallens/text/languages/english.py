@@ -65,6 +65,13 @@ certificate cert, app application, store, reject rejection, join, contract
 _QUESTIONS: Final = pack.QuestionWords(
     intents=INTENTS,
     reason=r"why|how come|what for|reasons?",
+    several=r"\bhow (?:many|often)\b|\bhow much\b.{0,80}\b(?:in total|altogether|combined)\b|\bnumber of\b|\bin total\b"
+    r"|\btotal (?:number|amount|cost|time|of)\b|\baltogether\b|\bcombined\b|\blist\b|\ball (?:the|of|my)\b|\beach of\b"
+    r"|\b(?:which|what)(?: \w+){0,2} (?:(?:kind|type|sort)s? of )?(?:\w+[^\Wsu]s|people|children|men|women)\b"
+    r"(?: \w+){0,3} (?:have|has|did|do|does|are|were|had)\b|\b(?:what|which) are\b|\border of\b"
+    r"|\bin (?:what|which) order\b|\bwhere (?:has|have)\b|\bwhat (?:has|have) \w+\b|\bwhat (?:other|else)\b|\bboth\b",
+    single=r"\bhow many (?:days|weeks|months|years|hours|minutes)\b"
+    r".{0,200}\b(?:ago|passed|since|between|before|after)\b",
     cause=r"\b(?:why|how come|reasons?|caus\w+|culprit|led to|blame[ds]?)\b",
     answer_types=ANSWER_TYPES,
     answer_names=ANSWER_NAMES,

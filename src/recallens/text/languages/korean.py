@@ -289,6 +289,10 @@ launch: 출시, certificate: 인증서, app: 앱, store: 스토어, reject: 반�
 _QUESTIONS: Final = pack.QuestionWords(
     intents=INTENTS,
     reason=r"왜|이유|까닭|어째서",
+    several=r"몇\s?(?:번|가지|개|명|곳|군데|건|회|차례|마리|권|편)(?!째)|얼마나 (?:자주|많)"
+    r"|(?<![가-힣])총(?=\s|\d)|총(?:합|액|계)|합(?:쳐|해|계)|통틀어|모두|전부|각각|목록|순서(?:대로)?|나열"
+    r"|뭐뭐|무엇무엇|누구누구|어디어디|또 (?:뭐|무엇|누구|어디)"
+    r"|(?<=[가-힣])(?<![아만흔힘])들(?=[은을이도의]?(?:\s|[?.]|$))",
     cause="왜|이유|까닭|어째서|원인|때문",
     answer_types=ANSWER_TYPES,
     answer_names=ANSWER_NAMES,

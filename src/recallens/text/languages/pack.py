@@ -105,6 +105,8 @@ class QuestionWords(Struct, frozen=True, kw_only=True):
     statement: str = ""  # a pattern: a whole text that states something, and asks nothing
     conjunctions: str = ""  # a pattern: what stands between two things that are asked for
     reason: str = ""  # phrases that ask for one
+    several: str = ""  # a pattern: a list or a count is asked for, which several occasions add up to
+    single: str = ""  # a pattern: it only sounds so, as a stretch of time
     cause: str = ""  # a pattern: what led to something is asked for, or why, and not what happened in turn
     activities: str = ""  # a pattern: words that a question about a time alone may hold, for they name nothing
     places: str = r"(?!)"  # a pattern: where something happened; its group is the place's name
