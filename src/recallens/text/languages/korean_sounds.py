@@ -26,6 +26,9 @@ _RUNS: Final = {
     **dict.fromkeys(("oo", "ou", "ow", "oe", "ew", "eu", "au", "aw", "iew", "eau"), "uoae"),
     **dict.fromkeys(("ee", "ea", "ie", "ey", "ei"), "iea"),
 }
+_NO_VOWELS: Final = {ord(vowel): None for vowel in "aeiou-"}
+# In what letters may sound like: one of several consonants, one, or a soft L, each of which may be silent.
+_CONSONANT: Final = re.compile(r"(?:\[([A-Za-z]+)\]|([A-Zjkpt])|\(\?:(L)-\?\))(\?)?")
 _HARD_T, _HARD_K, _HARD_P, _J = "[Tt]", "[Kk]", "[Pp]", "[Jj]"
 # Letters and what they may sound like, the first that fits; `^` only where the word begins.
 _CONSONANTS: Final = tuple(
@@ -71,6 +74,43 @@ def hangul_sounds(word: str) -> str:
         vowel, final = divmod(rest, len(_FINALS))
         sounds += (_INITIALS[initial], _VOWELS[vowel], _FINALS[final])
     return "".join(sounds).replace(".", "").replace("LL", "L")
+
+
+@lru_cache(maxsize=4_096)
+def first_letters(hangul: str) -> str:
+    """What a Latin word begins with that may sound like this one."""
+    sound = hangul_sounds(hangul)[:1]
+    return "".join(letter for letter, sounds in _BEGINNINGS.items() if sound and sound in sounds)
+
+
+@lru_cache(maxsize=16_384)
+def hangul_consonants(word: str) -> str:
+    return hangul_sounds(word).translate(_NO_VOWELS)
+
+
+@lru_cache(maxsize=16_384)
+def latin_consonants(word: str) -> tuple[tuple[str, bool], ...]:
+    """What each consonant of a Latin word may be, and whether it may be silent."""
+    units = [sounds for sounds, vowels, _ in _units(word.lower()) if vowels is None]
+    return tuple((several or one or soft, silent == "?") for sounds in units
+                 for several, one, soft, silent in _CONSONANT.findall(sounds))  # fmt: skip
+
+
+def _same_consonants(hangul: str, latin: str) -> bool:
+    """Without a pattern, which takes a hundred times as long to make: it tells nearly all pairs apart."""
+    units, places = latin_consonants(latin), {0}
+    for sound in hangul_consonants(hangul):
+        following = set[int]()
+        for place in places:
+            for at in range(place, len(units)):
+                if sound in units[at][0]:
+                    following.add(at + 1)
+                if not units[at][1]:
+                    break
+        if not following:
+            return False
+        places = following
+    return any(all(silent for _, silent in units[place:]) for place in places)
 
 
 @lru_cache(maxsize=16_384)
@@ -131,6 +171,8 @@ def _sounds_like(hangul: str, latin: str) -> bool:
     if not sounds or not len(hangul) <= len(latin) <= MOST_LETTERS * len(hangul):
         return False
     if sounds[0] not in _BEGINNINGS.get(latin[0].lower(), ""):
+        return False
+    if not _same_consonants(hangul, latin):
         return False
     pattern = latin_sounds(latin)
     return pattern is not None and pattern.fullmatch(sounds) is not None

@@ -6,13 +6,13 @@ What the list does not hold is left to the encoder.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 
 from recallens.text.languages import grammar_of
 from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, morpheme, stems_of
-from recallens.text.languages.korean_sounds import sound_alike
+from recallens.text.languages.korean_sounds import first_letters, sound_alike
 from recallens.text.languages.korean_words import korean_english
 from recallens.text.tokenizer import tokenize
 
@@ -41,8 +41,17 @@ class TranslatedWords:
         self._written = frozenset(hangul)
         self._hangul = frozenset(form for word in hangul for form in _forms(word))
         self._verbs = frozenset(map(morpheme, hangul))
+        self._by_letter: dict[str, list[str]] | None = None
         self._meanings: frozenset[str] | None = None
         self._held: dict[str, bool] = {}  # relevance, score and certificate ask for the same words
+
+    def _beginning(self, letter: str) -> Sequence[str]:
+        """The Latin words of the text that begin with a letter."""
+        if self._by_letter is None:
+            self._by_letter = {}
+            for word in self._latin:
+                self._by_letter.setdefault(word[0].lower(), []).append(word)
+        return self._by_letter.get(letter, ())
 
     def hold(self, phrase: str) -> bool:
         """Whether every word of it is said in the other language."""
@@ -65,7 +74,7 @@ class TranslatedWords:
             return (
                 word not in korean_english()
                 and len(word) >= LEAST_SYLLABLES
-                and any(sound_alike(word, own) for own in self._latin)
+                and any(sound_alike(word, own) for letter in first_letters(word) for own in self._beginning(letter))
             )
         if not self._hangul or not _LATIN.fullmatch(word):
             return False
