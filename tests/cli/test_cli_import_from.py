@@ -274,6 +274,8 @@ def test_an_obsidian_vault_stays_a_vault(ask: Ask, run: Run, home: Path) -> None
     assert (first["imported"], first["vault"]) == (1, "notes")
     again = ask("import", "--from", "obsidian", home / "notes", "--no-embed")
     assert (again["imported"], again["alreadyThere"]) == (0, 1)
+    dry = ask("import", "--from", "obsidian", home / "notes", "--dry-run")
+    assert (dry["imported"], dry["alreadyThere"]) == (0, 1)
     refused = run("import", "--from", "obsidian", home / "notes", "--zone", "working", code=2)
     assert "Leave out --zone" in refused.stderr
 
@@ -283,6 +285,16 @@ def test_notes_of_basic_memory_are_linked_as_they_say(ask: Ask) -> None:
     observations = [each for each in memories(ask).values() if each["title"] == "Coffee on the pier"]
     relations = [relation for each in observations for relation in ask("show", each["id"])["relations"]]
     assert [relation["relation"] for relation in relations] == ["DEPENDS_ON"]
+
+
+def test_notes_of_one_name_in_two_folders_are_two(ask: Ask, home: Path) -> None:
+    for folder, text in (("a", "Call the plumber"), ("b", "Call the dentist")):
+        (home / "notes" / folder).mkdir(parents=True)
+        (home / "notes" / folder / "todo.md").write_text(f"# Todo\n\n- [task] {text}\n", encoding="utf-8")
+    record = ask("import", "--from", "basic-memory", home / "notes", "--no-embed")
+    assert (record["imported"], record["skipped"]) == (2, [])
+    again = ask("import", "--from", "basic-memory", home / "notes" / "b", "--no-embed")
+    assert (again["imported"], again["alreadyThere"]) == (0, 1)
 
 
 def test_a_wrong_name_or_place_is_told_with_what_would_be_right(run: Run, store: Path, home: Path) -> None:

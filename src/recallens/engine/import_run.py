@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace as dataclass_replace
 from itertools import islice
@@ -94,7 +94,7 @@ class ImportRun:
 
     def __init__(
         self, core: Core, ingest: Ingest, memories: Memories, sessions: Sessions, namespace: str, *, zone: Zone,
-        project: str | None, dry_run: bool, finder: Finder | None = None,
+        project: str | None, dry_run: bool, finder: Finder | None = None, there: Collection[str] = (),
     ) -> None:  # fmt: skip
         self._core = core
         self._ingest = ingest
@@ -105,6 +105,7 @@ class ImportRun:
         self._project = project
         self._dry_run = dry_run
         self._finder = finder
+        self._there = there  # digests of texts that are there by another way
         self._session_lines: dict[str, SessionLine] = {}
         self._grown: dict[str, None] = {}  # the sessions of which something is new, in order
         self._relation_lines: list[RelationLine] = []
@@ -163,7 +164,12 @@ class ImportRun:
                 if id not in self._read_once:  # said again, by a file that goes on with another, it is nothing new
                     self._read_once.add(id)
                     read.append(line)
-                if id in self._taken or id in new or (old is not None and _stands(old, line.draft)):
+                if (
+                    id in self._taken
+                    or id in new
+                    or said in self._there
+                    or (old is not None and _stands(old, line.draft))
+                ):
                     there.append((line, old))
                 else:
                     new[id] = self._filled(line.draft, old)

@@ -57,10 +57,22 @@ class Imports:
                 self._core, self._ingest, self._memories, self._sessions, name, zone=zone_of_talk,
                 project=label("project", project), dry_run=dry_run,
                 finder=Finder() if getattr(known, "IS_WORK", False) else None,
+                there=self._held_by_vault(place, name) if getattr(known, "IS_VAULT", False) else frozenset(),
             )  # fmt: skip
             opened = [SourceFile(path) for path in files]
             run.take_all(entries_of(known, opened, progress or (lambda done, total: None)))
             return run.finish(source, sum(file.files for file in opened))
+
+    def _held_by_vault(self, place: Path, namespace: str) -> frozenset[str]:
+        """What a vault of this folder holds already, as digests of its texts."""
+        root = str(place.resolve())
+        vault = next((vault for vault in self._vaults.all(namespace=namespace) if vault.root == root), None)
+        if vault is None:
+            return frozenset()
+        with self._core.read(namespace) as reader:
+            documents = [file.document for file in reader.vaults.files(vault.id) if file.document]
+            sections = reader.vaults.sections(vault.id, documents)
+        return frozenset(section.content_hash for own in sections.values() for section in own)
 
     def _keep_vault(
         self, source: str, place: Path, zone: Zone | None, project: str | None, namespace: str | None

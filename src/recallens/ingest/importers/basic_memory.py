@@ -74,7 +74,9 @@ def _sections(file: SourceFile, note: VaultNote) -> Iterator[MemoryLine]:
 def _kept(file: SourceFile, note: VaultNote, draft: Draft, id: str, first: int, last: int) -> MemoryLine:
     created = int(file.path.stat().st_mtime * 1000) if note.created is None else note.created
     cited = (FileCitation(file.path.name, first, last),)
-    key = key_of(NAME, f"{note.attributes.get('frontmatter', {}).get('permalink') or file.path.name}#{id}")
+    # Notes of one name may stand in several folders; whether a folder or the file alone is imported, it is the same.
+    place = f"{file.path.resolve().parent.name}/{file.path.name}"
+    key = key_of(NAME, f"{note.attributes.get('frontmatter', {}).get('permalink') or place}#{id}")
     return MemoryLine(replace(draft, citations=cited, created=created, source=NAME, source_id=key), key, None)
 
 
