@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
+from recallens.errors import TooLate
 from recallens.index.rerankers import Reranker
 from recallens.model.pool import Pool
 from recallens.model.query import Query
@@ -42,11 +43,14 @@ def rerank(scene: Scene, reranking: Reranking, pool: Pool, query: Query) -> Iter
     if len(head) < 2:
         return
     told: dict[str, object] = {"model": reranking.model.name}
+    texts = texts_of(scene, pool.rows[head])
     try:
-        opinions = _opinions(reranking, query.text, texts_of(scene, pool.rows[head]))
+        opinions = _opinions(reranking, query.text, texts)
     except OutOfTime:
         yield Note(NAME, {**told, "error": f"it took more than {reranking.milliseconds} ms, so the order stands"})
         return
+    except TooLate:
+        raise
     except Exception as error:  # a model of somebody else's raises what it likes
         yield Note(NAME, {**told, "error": f"{type(error).__name__}: {error}"})
         return
