@@ -48,13 +48,13 @@ from recallens.text.tokenizer import tokenize
 # Rows whose texts are compared or judged: what is further down is not returned.
 HEAD: Final = 60
 PER_DOCUMENT: Final = 3
+LAMBDA: Final = 0.7
 # Where a list or a count is asked for, a turn pays so much for each turn of its session that is chosen before it, and
 # for so many at most: the first five results have every session for 3 to 8 of 100 such questions more.
 SAME_SESSION: Final = 0.5
 MOST_OF_SESSION: Final = 2
 _SEVERAL: Final = re.compile(alternatives(lambda pack: pack.questions.several), re.IGNORECASE)
 _SINGLE: Final = re.compile(alternatives(lambda pack: pack.questions.single), re.IGNORECASE)
-LAMBDA: Final = 0.7
 # Lessons of the rest that come beside the rows, where the caller set no limit: to be checked before an answer is final.
 LESSON_EXTRA: Final = 3
 # Beside something of the time asked about, what is of another time stays out, unless its odds are so many times better:
