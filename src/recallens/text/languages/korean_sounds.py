@@ -83,6 +83,11 @@ def first_letters(hangul: str) -> str:
     return "".join(letter for letter, sounds in _BEGINNINGS.items() if sound and sound in sounds)
 
 
+def first_sounds(latin: str) -> str:
+    """What a Korean word begins with that may sound like this one."""
+    return _BEGINNINGS.get(latin[:1].lower(), "")
+
+
 @lru_cache(maxsize=16_384)
 def hangul_consonants(word: str) -> str:
     return hangul_sounds(word).translate(_NO_VOWELS)

@@ -6,13 +6,13 @@ What the list does not hold is left to the encoder.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Mapping
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
 from recallens.text.languages import grammar_of
 from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, morpheme, stems_of
-from recallens.text.languages.korean_sounds import first_letters, sound_alike
+from recallens.text.languages.korean_sounds import first_letters, first_sounds, hangul_sounds, sound_alike
 from recallens.text.languages.korean_words import korean_english
 from recallens.text.tokenizer import tokenize
 
@@ -36,22 +36,43 @@ class TranslatedWords:
     def __init__(self, text: str) -> None:
         text = text[:MOST_CHARACTERS]
         self._latin = frozenset(_LATIN.findall(text))
-        self._tokens = frozenset(tokenize(" ".join(sorted(self._latin))))
-        hangul = _HANGUL.findall(text)
-        self._written = frozenset(hangul)
-        self._hangul = frozenset(form for word in hangul for form in _forms(word))
-        self._verbs = frozenset(map(morpheme, hangul))
-        self._by_letter: dict[str, list[str]] | None = None
+        self._written = frozenset(_HANGUL.findall(text))
         self._meanings: frozenset[str] | None = None
         self._held: dict[str, bool] = {}  # relevance, score and certificate ask for the same words
 
-    def _beginning(self, letter: str) -> Sequence[str]:
-        """The Latin words of the text that begin with a letter."""
-        if self._by_letter is None:
-            self._by_letter = {}
-            for word in self._latin:
-                self._by_letter.setdefault(word[0].lower(), []).append(word)
-        return self._by_letter.get(letter, ())
+    # What only a question of the one language needs, or only one of the other.
+
+    @cached_property
+    def _tokens(self) -> frozenset[str]:
+        return frozenset(tokenize(" ".join(sorted(self._latin))))
+
+    @cached_property
+    def _hangul(self) -> frozenset[str]:
+        return frozenset(form for word in self._written for form in _forms(word))
+
+    @cached_property
+    def _one_text(self) -> str:
+        """A word that is within any of the forms is within this."""
+        return " ".join(self._hangul)
+
+    @cached_property
+    def _verbs(self) -> frozenset[str]:
+        return frozenset(map(morpheme, self._written))
+
+    @cached_property
+    def _by_letter(self) -> dict[str, list[str]]:
+        words: dict[str, list[str]] = {}
+        for word in self._latin:
+            words.setdefault(word[0].lower(), []).append(word)
+        return words
+
+    @cached_property
+    def _by_sound(self) -> dict[str, list[str]]:
+        forms: dict[str, list[str]] = {}
+        for form in self._hangul:
+            if len(form) >= LEAST_SYLLABLES:
+                forms.setdefault(hangul_sounds(form)[:1], []).append(form)
+        return forms
 
     def hold(self, phrase: str) -> bool:
         """Whether every word of it is said in the other language."""
@@ -71,20 +92,19 @@ class TranslatedWords:
         if _HANGUL.fullmatch(word):
             if any(all(not words.isdisjoint(self._tokens) for words in reading) for reading in _readings(word)):
                 return True
-            return (
-                word not in korean_english()
-                and len(word) >= LEAST_SYLLABLES
-                and any(sound_alike(word, own) for letter in first_letters(word) for own in self._beginning(letter))
-            )
-        if not self._hangul or not _LATIN.fullmatch(word):
+            if word in korean_english() or len(word) < LEAST_SYLLABLES:
+                return False
+            begins = (own for letter in first_letters(word) for own in self._by_letter.get(letter, ()))
+            return any(sound_alike(word, own) for own in begins)
+        if not self._written or not _LATIN.fullmatch(word):
             return False
         meant = _meant(word)
-        if any(own == noun or (len(noun) >= LEAST_SYLLABLES and noun in own) for own in self._hangul for noun in meant):
+        if any(noun in (self._hangul if len(noun) < LEAST_SYLLABLES else self._one_text) for noun in meant):
             return True
         if any(not stems_of(verb).isdisjoint(self._verbs) for verb in meant if _is_verb(verb)):
             return True
         # One syllable sounds like many words: 문 or 만 is no moon.
-        return any(sound_alike(own, word) for own in self._hangul if len(own) >= LEAST_SYLLABLES)
+        return any(sound_alike(own, word) for sound in first_sounds(word) for own in self._by_sound.get(sound, ()))
 
 
 def words_of_the_same_meaning(word: str) -> tuple[str, ...]:
