@@ -280,7 +280,8 @@ def silences(own: Gathered, relevance: np.ndarray, model: Model) -> str:
 
 def report(sets: Sequence[Gathered]) -> None:
     for company in Company:
-        of_company = [own for own in sets if own.company is company]
+        # A set none of whose questions the encoder reads says nothing of it.
+        of_company = [own for own in sets if own.company is company and own.own.any()]
         if not of_company:
             continue
         model = MODELS[of_company[0].model][company]

@@ -27,7 +27,7 @@ def pytest_collection_finish() -> None:
     """What is loaded by now stays to the end: the collector need not look through all of it after every test."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
+    gc.set_threshold(20_000, 10, 3)  # an engine that was closed goes with its encoder, 100 MB, when it looks
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -28,7 +28,7 @@ OTHER_USER = 65_534
 def store(tmp_path: Path) -> Path:
     path = tmp_path / "s.db"
     with Engine.open(path, encoder="hashing:64") as engine:
-        engine.remember("The vault code is 4711.")
+        engine.remember("The vault rent is 4711.")
     return path
 
 

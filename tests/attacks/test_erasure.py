@@ -24,8 +24,8 @@ from recallens.errors import ErasurePending, NotFound
 from recallens.index import resident
 from recallens.ingest.draft import Draft
 
-DRAWER = "The drawer of the safe in the archive is 47118265, said Quetzalcoatl"
-TRACES = ("47118265", "quetzalcoatl", "drawer of the safe")
+DRAWER = "The drawer of the chest in the archive is 47118265, said Quetzalcoatl"
+TRACES = ("47118265", "quetzalcoatl", "drawer of the chest")
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def left(folder: Path, traces: tuple[str, ...] = TRACES) -> list[str]:
 def test_versions_recaps_and_summaries_go_with_it(engine: Engine, store: Path) -> None:
     first = engine.remember(DRAWER, session="s", title="The DRAWER", author="Quetzalcoatl").id
     engine.remember("We deploy on Fridays", session="s")
-    engine.search("which pin has the safe", session="s")
+    engine.search("which pin has the chest", session="s")
     engine.sessions.end("s", summary="Noted the drawer 47118265. Then deployed.")
     engine.remember(f"Later: {DRAWER}", session="t", dedupe=False)
     engine.sessions.end("t")
@@ -101,9 +101,9 @@ def test_the_receipt_names_what_went_what_stays_and_what_lies_outside(engine: En
 
 def test_logs_episodes_and_crafts_go_with_it(engine: Engine, store: Path) -> None:
     for number in range(3):
-        task = engine.tasks.start(f"Open the safe in the archive, round {number}").id
+        task = engine.tasks.start(f"Open the chest in the archive, round {number}").id
         engine.remember(DRAWER, task=task, kind="gotcha", dedupe=False)
-        engine.tasks.log(task, f"turned the dial\nThe drawer of the safe in the archive is 47118265\n{number}")
+        engine.tasks.log(task, f"turned the dial\nThe drawer of the chest in the archive is 47118265\n{number}")
         engine.tasks.end(task, reward=1.0, summary="1. went in\n2. used the drawer 47118265 for it\n3. took the file")
     engine.maintenance.publish()
     held = [m.id for m in engine.memories.many(_all(engine)).values() if m.content == DRAWER]
@@ -156,7 +156,7 @@ def test_no_digest_of_a_pin_is_left_to_guess(engine: Engine, store: Path) -> Non
 def test_the_newer_version_stays_if_the_older_is_named(engine: Engine, store: Path) -> None:
     """Whoever took the secret out of a memory wants the old version gone, and not the memory."""
     old = engine.remember(DRAWER).id
-    new = engine.edit(old, "The drawer of the safe in the archive is known to Ann").id
+    new = engine.edit(old, "The drawer of the chest in the archive is known to Ann").id
     engine.forget(old, hard=True)
     assert engine.get(new).content.endswith("known to Ann")
     assert left(store.parent, ("47118265", "quetzalcoatl")) == []

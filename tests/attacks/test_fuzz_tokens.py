@@ -45,8 +45,8 @@ NAMED_PAGES = ("/memories/{}", "/timeline/{}", "/snapshots/{}", "/snapshots/{}/d
 # These letters stand in no request: where an answer holds them, it gave away what they were planted in.
 FOREIGN, GATED = "zzforeign", "zzgated"
 WORDS = (
-    "cache", "deploy", "door code", "salary", "billing", "who owns billing", "what is the door code", "last week",
-    "캐시", "배포는 언제", "금고 번호", "yesterday", "how long are lookups cached", "", "m1", "zz", "*", "%",
+    "cache", "deploy", "vault rent", "salary", "billing", "who owns billing", "what is the vault rent", "last week",
+    "캐시", "배포는 언제", "금고 임대료", "yesterday", "how long are lookups cached", "", "m1", "zz", "*", "%",
 )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def furnished(engine: Engine, folder: Path) -> World:
     names: list[str] = []
     open_texts = (
         "Lookups are cached for 60 seconds", "Deploys go out on Tuesdays", "Ann owns billing", "배포는 화요일에 한다",
-        "캐시는 60초 동안 유지한다", "The door code is changed every month",
+        "캐시는 60초 동안 유지한다", "The vault rent is changed every month",
     )  # fmt: skip
     for number, text in enumerate(open_texts):
         names.append(engine.remember(Draft(text, session="s-open", tags=("ops",), project="harbor")).id)
@@ -69,7 +69,7 @@ def furnished(engine: Engine, folder: Path) -> World:
         {"scopes": ("do-not-use-outside-this-context",)}, {"scopes": ("hr",)},
     )  # fmt: skip
     for number, gate in enumerate(gates):
-        text = f"The door code of the vault is {GATED}{number}, 금고 번호는 {GATED}{number}"
+        text = f"The rent of the vault is {GATED}{number}, 금고 임대료는 {GATED}{number}"
         _note(engine, names, text, mark=f"{GATED}{number}", **gate)
     forgotten = _note(engine, names, f"Billing salary {GATED}9 of the cache", mark=f"{GATED}9")
     engine.forget(forgotten)
@@ -92,6 +92,7 @@ def _note(engine: Engine, names: list[str], text: str, mark: str = FOREIGN, **op
     draft = Draft(text, title=f"{mark} title", summary=f"{mark} summary", tags=(f"{mark}tag",), author=f"{mark} author",
                   session=f"s-{mark}" if namespace else None, attributes={"note": mark}, **options)  # fmt: skip
     names.append(engine.remember(draft, namespace=namespace, dedupe=False).id)
+    assert mark in engine.get(names[-1], namespace=namespace).content  # else nothing could be given away
     return names[-1]
 
 

@@ -17,7 +17,7 @@ from attacks.agent_texts import HONEST, PLANTED
 from attacks.test_information_flow import do, mcp, person, token
 from recallens.cli.main import main
 from recallens.engine import Engine
-from recallens.errors import NotAllowed
+from recallens.errors import NotAllowed, NotFound
 from recallens.ingest.draft import Draft
 from recallens.ingest.suspicion import holds, suspicions
 from recallens.mcp.calls import CallContext, Offer, called
@@ -280,3 +280,20 @@ def test_a_token_writes_and_asks_nothing_in_anothers_task(engine: Engine) -> Non
     do(engine, holder, "remember", content="The payroll runs on the 23rd", task=own)
     do(engine, holder, "search", query="when are salaries paid", task=own)
     assert engine.get(engine.tasks.end(own, reward=1.0).episode).scopes == ("hr",)
+
+
+def test_what_a_task_was_never_given_is_told_as_such(engine: Engine) -> None:
+    stranger = engine.remember("The door of the annex opens to the left.").id
+    handle = engine.get(stranger).handle
+    told = worked(engine, token(engine), "tune the rate limit of the API", "success", stranger)
+    assert (told["used"], told["notGiven"], told["noCredit"]) == ([], [stranger], [stranger])
+    agent = token(engine)
+    task = do(engine, agent, "begin_work", task="raise the rate limit of the API").record["taskId"]
+    asked = {"task": task, "outcome": "success", "used": [stranger], "format": "text"}
+    said = do(engine, agent, "finish_work", **asked).text
+    assert f"{handle} was not given to this task: no credit." in said
+    with pytest.raises(NotFound, match="no memory 'm998', 'zzz' in this namespace, so nothing was changed"):
+        worked(engine, agent, "halve the rate limit of the API", "success", handle, "m998", "zzz")
+    own = worked(engine, person(), "lower the rate limit of the API", "success", stranger)
+    assert (own["used"], own["notGiven"]) == ([stranger], [stranger])
+    assert "noCredit" not in own

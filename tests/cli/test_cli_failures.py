@@ -31,6 +31,22 @@ def test_a_missing_store(run: Run, store: Path, command: list[str]) -> None:
     assert not store.exists()
 
 
+@pytest.mark.parametrize("command", READS, ids=" ".join)
+def test_a_mistyped_store_makes_nothing_where_only_is_read(run: Run, home: Path, command: list[str]) -> None:
+    wrong = home / "nowhere" / "dir" / "x.db"
+    failed = run("--store", str(wrong), *command, code=3)
+    assert failed.stderr.splitlines()[0] == f"error: no store at {wrong}"
+    assert not (home / "nowhere").exists()
+
+
+def test_what_writes_says_which_folder_it_made(run: Run, home: Path) -> None:
+    new = home / "nowhere" / "dir" / "x.db"
+    told = run("--store", str(new), "remember", "The broker is RabbitMQ").stderr
+    assert f"made a new store at {new}, and the folder {new.parent} for it" in told
+    other = home / "nowhere" / "dir" / "y.db"
+    assert f"made a new store at {other}\n" in run("--store", str(other), "remember", "The port is 8080").stderr
+
+
 @pytest.mark.parametrize(
     ("args", "told"),
     [
@@ -149,6 +165,22 @@ def test_a_bug_is_told_shortly_and_traced_on_request(run: Run, monkeypatch: pyte
     assert "Traceback" not in failed.stderr
     monkeypatch.setenv("RECALLENS_DEBUG", "1")
     assert "Traceback" in run("stats", code=70).stderr
+
+
+@pytest.mark.parametrize("kind", [ImportError, SystemError])
+def test_an_interrupt_while_a_compiled_module_loads_is_an_interrupt(
+    run: Run, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    def loading(self: object, **where: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interrupt:
+            raise kind("initialization failed") from interrupt
+
+    run("init")
+    monkeypatch.setattr("recallens.engine.maintenance.Maintenance.stats", loading)
+    assert run("stats", code=130).stderr == "interrupted; everything acknowledged so far is kept\n"
+    assert json.loads(run("stats", "--json", code=130).stderr)["error"]["code"] == "Interrupted"
 
 
 def test_an_encoder_that_fails_loses_no_memory(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,6 +114,18 @@ def test_each_injection_leaves_a_receipt_that_can_be_explained(run: Run, remembe
     assert id in run("explain", id).stdout
 
 
+def test_a_heading_is_told_with_what_stands_below_it(run: Run, remember: Any) -> None:
+    move = "Three people came at dawn and drank two pots of coffee before they carried a single brick. " * 4
+    remember(f"# The gas kiln\n\n## The move\n{move}\n\n## The next inspection\nIt is due every August.\n")
+    told = context_of(hook(run, "prompt", prompt="When is the next inspection of the gas kiln due?"))
+    assert ": The next inspection: It is due every August." in told
+
+
+def test_a_bare_heading_is_no_pointer(run: Run, remember: Any) -> None:
+    remember("## The next inspection of the gas kiln")
+    assert context_of(hook(run, "prompt", prompt="When is the next inspection of the gas kiln?")) == ""
+
+
 def test_what_is_known_of_a_file_is_told_before_it_is_edited(run: Run, remember: Any) -> None:
     remember("Never raise RETRIES above five", "--cite", "file:src/worker.py:1-3")
     remember("The ferry leaves at nine")

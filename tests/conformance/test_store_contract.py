@@ -280,18 +280,20 @@ def test_what_waits_is_encoded_by_one(store: Store) -> None:
     store.give_back("me")
 
 
-def test_what_has_several_sentences_waits_for_their_vectors(store: Store) -> None:
+def test_what_has_several_parts_waits_for_their_vectors(store: Store) -> None:
     texts = ("one sentence", "two. sentences", "a line\nand another", "so? yes, " + "and " * 20)
     nums = written(store, *texts, author="User")
-    written(store, "two. sentences", first=len(texts), author="assistant")
+    of_a_role = written(store, "two. sentences", "a long answer " * 9, first=len(texts), author="assistant")
+    of_none = written(store, "two. sentences", "a long note " * 9, first=len(texts) + len(of_a_role))
+    wanted: dict[str, Any] = {"users": ("user", "human"), "short": 40, "roles": ("user", "assistant"), "long": 100}
     with store.write("n") as tx:
-        tx.vectors.put(ENCODER, [(num, 0, b"12345678") for num in nums])
-        tx.vectors.enqueue_sentences(ENCODER, authors=("user", "human"), longest=40)
+        tx.vectors.put(ENCODER, [(num, 0, b"12345678") for num in (*nums, *of_a_role, *of_none)])
+        tx.vectors.await_parts(ENCODER, **wanted)
     with store.read_all() as reader:
-        assert [text.num for text in reader.backlog(ENCODER, 10)] == [nums[2], nums[1]]
+        assert [text.num for text in reader.backlog(ENCODER, 10)] == [of_none[1], nums[2], nums[1]]
     with store.write("n") as tx:
-        tx.vectors.put(ENCODER, [(nums[1], 1, b"12345678")])
-        tx.vectors.enqueue_sentences(ENCODER, authors=("user", "human"), longest=40)
+        tx.vectors.put(ENCODER, [(nums[1], 1, b"12345678"), (of_none[1], 1, b"12345678")])
+        tx.vectors.await_parts(ENCODER, **wanted)
     with store.read_all() as reader:
         assert [text.num for text in reader.backlog(ENCODER, 10)] == [nums[2]]
 

@@ -139,31 +139,46 @@ def test_the_record_has_the_specified_names(sample: Engine) -> None:
     first = record["sections"][0]["items"][0]
     assert set(first) >= {"id", "tokens", "kind", "citations", "isCited", "truncated"}
     left = context_record(sample.context(TASKS[0], 1_000, sent=as_json))["leftOut"][0]
-    assert set(left) == {"id", "section", "tokens", "reason"}
+    assert set(left) == {"id", "handle", "section", "tokens", "reason"}
 
 
 def test_sections_hold_what_they_are_for(sample: Engine) -> None:
     context = sample.context("rotate_refresh_token loses the token family")
     assert {item.memory.kind for item in section(context, "constitution").items} == {"principle"}
-    for item in section(context, "skills").items:
-        assert item.memory.kind in ("skill", "pattern") or item.memory.sector == "procedural"
+    assert {item.memory.kind for item in section(context, "skills").items} <= {"skill", "pattern"}
     (first, *_) = section(context, "codeSymbols").items
     assert any(getattr(citation, "name", "") == "rotate_refresh_token" for citation in first.memory.citations)
     assert {item.memory.kind for item in section(context, "gotchas").items} <= {"gotcha"}
 
 
-def test_gotchas_come_out_of_what_remains(engine: Engine) -> None:
-    for n in range(8):
-        engine.remember(f"Gotcha {n}: the cache forgets key {n} at midnight", kind="gotcha", dedupe=False)
-    for n in range(60):  # so that the general part has its fifty without them
-        engine.remember(f"cache cache cache {n}", dedupe=False)
-    context = engine.context("cache cache cache", 5_000)
-    assert section(context, "gotchas").items
-    lines = context.block.splitlines(keepends=True)
-    frame = count_tokens(lines[0]) + count_tokens(lines[-1])
-    rest = 5_000 - frame - sum(section.used for section in context.sections[:4])
-    assert section(context, "gotchas").allocated == rest // 2
-    assert engine.context("cache cache cache", 900).sections[-1].allocated == 0
+def test_gotchas_are_told_at_length_out_of_what_remains(engine: Engine) -> None:
+    for n in range(3):
+        said = " ".join(f"The cache forgets key {n}{m} at midnight." for m in range(20))
+        engine.remember(f"Gotcha {n}: {said}", kind="gotcha", dedupe=False)
+    context = engine.context("the cache forgets key 11", 6_000)
+    (first, *_) = section(context, "gotchas").items
+    assert first.tokens > 200
+    brief = engine.context("the cache forgets key 11", 900)
+    assert section(brief, "gotchas").items
+    assert max(item.tokens for item in section(brief, "gotchas").items) <= 160
+
+
+def test_a_context_holds_what_a_search_delivers(sample: Engine) -> None:
+    for task in (*TASKS[:4], "who looks after the office plants"):
+        context, found = sample.context(task, 4_000), sample.layers.search(task, record=False)
+        assert {entry.id for entry in found.entries} <= set(ids(context))
+        assert ("] Doubtful: " in context.block) is ("Doubtful: " in found.to_text())
+
+
+def test_a_long_memory_is_an_excerpt_that_says_how_to_get_it_whole(engine: Engine) -> None:
+    long = engine.remember("The moorings are checked in May. " + "Nothing else is said of that. " * 60, dedupe=False)
+    context = engine.context("check the moorings in May", 1_000)
+    (item,) = context.items
+    assert (item.name, item.truncated) == (long.id, True)
+    assert "; excerpt\n" in item.text
+    assert "The moorings are checked in May." in item.text
+    assert item.tokens < 200
+    assert context.block.endswith(" get_details tells the excerpts in full.\n")
 
 
 # ── the frame ──
@@ -191,7 +206,7 @@ def test_a_memory_cannot_close_the_block_or_forge_an_item(engine: Engine) -> Non
     after = context.block[1:5]
     assert after != mark
     lines = context.block.splitlines()
-    assert lines[-1] == f"[{after} end]"
+    assert lines[-1].startswith(f"[{after} end]")
     assert [line for line in lines if line.startswith(f"[{after} end]")] == lines[-1:]
     assert len([line for line in lines if line.startswith(f"[{after}] ")]) == 2
     assert f"[{mark}] principle 01FAKE" in context.block  # quoted, not lost
@@ -333,8 +348,9 @@ def test_what_was_injected_is_recorded_once_and_only_that(engine: Engine) -> Non
     principle = engine.remember("Never flush the cache by day", kind="principle").id
     skill = engine.remember("To warm the cache run warm.py", kind="skill").id
     fact = engine.remember(Draft("They warm the cache in Redis", citations=(CommitCitation("abc1234"),))).id
-    long = engine.remember("cache " * 5_000).id
-    context = engine.context("warm the cache", 2_000, session="s1")
+    second = engine.remember("The cache is warm on Sunday, and nobody warms the cache by hand").id
+    assert second in ids(engine.context("warm the cache", record=False))
+    context = engine.context("warm the cache", 150, session="s1")
     assert context.recorded
     assert sorted(ids(context)) == sorted([principle, skill, fact])
     assert sorted(context.audit) == sorted([principle, skill, fact])
@@ -344,7 +360,8 @@ def test_what_was_injected_is_recorded_once_and_only_that(engine: Engine) -> Non
     assert engine.audit.verify().problems == ()
     report = engine.sessions.report("s1")
     assert {memory.id for memory, usage, _ in report.links if usage == "recalled"} == {principle, skill, fact}
-    assert long not in context.audit
+    assert [left.name for left in context.left_out] == [second]
+    assert second not in context.audit
     assert engine.recalls.last("s1") is not None
     for name in context.snapshots.values():
         assert engine.replay(name)

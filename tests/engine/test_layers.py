@@ -194,6 +194,14 @@ def test_the_certificate_gives_way_before_the_text_of_a_memory(engine: Engine) -
             assert "kilograms" in text
 
 
+def test_what_is_missing_is_said_before_a_second_memory(sample: Engine) -> None:
+    question = "how do we flush the tracking cache and who orders the office plants"
+    ask = partial(sample.layers.search, question, limit=6, cut=False, record=False)
+    told = [ask(max_tokens=limit).to_text() for limit in range(60, 500, 20)]
+    assert {lines(text) > 1 for text in told} == {True, False}
+    assert all("missing: who orders the office plants" in text for text in told if lines(text) > 1)
+
+
 def test_json_says_nothing_twice(sample: Engine) -> None:
     for question in QUESTIONS:
         found = sample.layers.search(question, limit=3, cut=False, record=False)

@@ -90,6 +90,19 @@ def test_a_question_that_it_cannot_read_makes_the_vectors_after_the_answer(engin
     assert seconds_of(engine) == 5
 
 
+def test_what_has_vectors_yet_does_not_stand_above_what_lacks_them(engine: Engine) -> None:
+    for number in range(60):
+        engine.remember(f"Invoice {number} went out on a Friday")
+    engine.encoder.begin("default")
+    assert engine.core.second is not None
+    engine.encoder._drain(engine.core.second, lambda done: None, 20)
+    snapshot = engine.xray(ASKED, cut=False)
+    assert "multilingual" not in [view.name for view in snapshot.views]
+    assert engine.search(ASKED, record=False).degraded["multilingual"].startswith("vectors incomplete: 20 of 64 ")
+    engine.encoder.drain()
+    assert "multilingual" in [view.name for view in engine.xray(ASKED, cut=False).views]
+
+
 def test_a_recall_that_records_nothing_writes_nothing(engine: Engine) -> None:
     engine.recall(engine.recalls.query(ASKED))
     engine.xray(ASKED)

@@ -43,6 +43,7 @@ def fill(folder: Path, encoder: MiniLMEncoder) -> None:
     with Engine.open(folder / "store.db", encoder=encoder) as engine:
         engine.vaults.add(pages, name="react")
         engine.vaults.sync("react")
+        engine.encoder.drain()
         engine.maintenance.publish()
 
 

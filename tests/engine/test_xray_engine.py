@@ -158,6 +158,24 @@ def test_a_stored_recall_replays_and_the_live_store_says_what_differs(engine: En
     assert GoneSince("forgotten") in [each.cause for each in live if each.memory_id == ids[0]]
 
 
+def test_what_was_edited_since_has_left_in_a_replay(engine: Engine, clock: FixedClock) -> None:
+    old = engine.remember("The bakery opens at 7 in the morning").id
+    name = engine.recalls.snapshot_of(engine.search("when does the bakery open")).snapshotId
+    clock.advance(days=1)
+    new = engine.edit(old, "The bakery opens at 8 in the morning").id
+    _, live = engine.replay(name)
+    assert [change.memory_id for change in live] == [new, old]
+    assert live[1].sentence == f"{old} left from 1st place: it is superseded by {new} now."
+    assert [result.memory.id for result in engine.search("when does the bakery open").results] == [new]
+
+
+def test_a_recall_that_nobody_confirmed_is_not_told_as_one(engine: Engine) -> None:
+    engine.remember("The bakery opens at 7 in the morning")
+    name = engine.recalls.snapshot_of(engine.search("when does the bakery open")).snapshotId
+    (rescored,) = engine.replay(name)[1]
+    assert "how often it was recalled or confirmed (reinforcementBoost) counts" in rescored.sentence
+
+
 def test_an_altered_ledger_in_the_store_is_refused(engine: Engine, tmp_path: Path) -> None:
     fill(engine, "default")
     name = engine.recalls.snapshot_of(engine.search("cache deploy")).snapshotId
@@ -189,8 +207,8 @@ def test_a_difference_after_superseding_names_the_cause(engine: Engine, clock: F
     after = engine.recalls.snapshot_of(engine.search("cache deploy")).snapshotId
     found = engine.diff(before, after)
     (left,) = (each for each in found.left if each.memory_id == ids[0])
-    assert left.cause == GoneSince("superseded")
-    assert "it is superseded now" in left.sentence
+    assert left.cause == GoneSince("superseded", new)
+    assert f"it is superseded by {new} now" in left.sentence
     (entered,) = (each for each in found.entered if each.memory_id == new)
     assert "it is new" in entered.sentence
 

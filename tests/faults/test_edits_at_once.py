@@ -65,11 +65,11 @@ def test_what_was_replaced_cannot_be_replaced_again(tmp_path: Path) -> None:
 
 def test_a_conflict_shows_no_text_that_is_withheld(tmp_path: Path) -> None:
     with Engine.open(tmp_path / "s.db", encoder="hashing", create=True) as engine:
-        old = engine.remember("The door code is new").id
-        new = engine.edit(old, "The door code is 4711").id
+        old = engine.remember("The rent is new").id
+        new = engine.edit(old, "The rent is 4711").id
         engine.forget(new)
         with pytest.raises(EditConflict) as told:
-            engine.edit(old, "The door code is old")
+            engine.edit(old, "The rent is old")
         assert "4711" not in str(told.value)
 
 

@@ -8,6 +8,7 @@ from recallens import Engine
 from recallens.ingest.corrected_rows import OlderStatements
 from recallens.ingest.corrections import correction_in
 from recallens.model.memory import RelationType
+from standing import FixedClock
 
 STORED = (
     "The nightly backup runs on the old rack in the cellar",
@@ -70,3 +71,34 @@ def test_a_figure_with_a_comma_is_what_was_replaced(engine: Engine) -> None:
     with engine.core.store.read("default") as reader:
         (relation,) = reader.relations.of(new.num)
     assert (relation.type, relation.target) == (RelationType.MAY_SUPERSEDE, old.id)
+
+
+@pytest.mark.parametrize(
+    ("first", "raised", "now"),
+    [
+        (
+            "진사 그릇은 하나에 38유로에 판다.",
+            "구리값이 두 배가 되어 진사 그릇 값을 46유로로 올렸다.",
+            "진사 그릇은 이제 하나에 52유로",
+        ),
+        (
+            "The studio rent is 900 euros a month",
+            "We raised the rent of the studio: now 950 euros a month",
+            "The studio rent is now 1,000 euros a month",
+        ),
+    ],
+    ids=["ko", "en"],
+)
+def test_of_several_the_one_that_holds_now_is_to_be_replaced(
+    engine: Engine, clock: FixedClock, first: str, raised: str, now: str
+) -> None:
+    engine.remember(first)
+    clock.advance(days=1)
+    current = engine.remember(raised)
+    clock.advance(days=1)
+    kept = engine.remember(now)
+    new = engine.get(kept.id)
+    with engine.core.store.read("default") as reader:
+        (relation,) = reader.relations.of(new.num)
+    assert (relation.type, relation.target) == (RelationType.MAY_SUPERSEDE, current.id)
+    assert kept.may_replace == current.handle

@@ -17,6 +17,7 @@ from recallens.model.memory import Kind, Sector
         ("To deploy, run npm build then upload to S3", Sector.PROCEDURAL, Kind.SKILL),
         ("The API routes are defined in src/routes/api.ts", Sector.SEMANTIC, Kind.FACT),
         ("Lesson learned: test the backup", Sector.REFLECTIVE, Kind.LESSON),
+        ("The piano lessons are with Ms Orr at her home, 35 minutes, paid per term.", Sector.SEMANTIC, Kind.FACT),
         ("Yesterday we fixed the login bug", Sector.EPISODIC, Kind.EPISODE),
         ("I felt really frustrated with the build", Sector.EMOTIONAL, Kind.OBSERVATION),
         ("User prefers dark mode", Sector.SEMANTIC, Kind.PREFERENCE),
@@ -51,6 +52,12 @@ def test_the_sector_decides_the_kind_where_no_word_does() -> None:
         Kind.OBSERVATION,
         Kind.LESSON,
     ]
+
+
+def test_a_long_text_is_what_its_first_sentences_say() -> None:
+    handbook = "The doors are open from nine to five, and the kettle is behind the glazes. " * 6
+    text = f"{handbook}How to wash the brushes: first rinse, then soap. We decided to buy new ones."
+    assert (classify_sector(text), classify_kind(text, classify_sector(text))) == (Sector.SEMANTIC, Kind.FACT)
 
 
 @given(st.text(alphabet=st.characters()))

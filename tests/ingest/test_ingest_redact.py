@@ -38,6 +38,41 @@ def test_a_providers_token_is_taken_out_wherever_it_stands(secret: str, kind: st
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("The studio card is 4111 1111 1111 1111, exp 04/29", "The studio card is [REDACTED:card-number], exp 04/29"),
+        ("법인카드 4111-1111-1111-1111로 결제", "법인카드 [REDACTED:card-number]로 결제"),
+        ("Amex 3782 822463 10005", "Amex [REDACTED:card-number]"),
+        ("카드번호: 5555555555554444", "카드번호: [REDACTED:card-number]"),
+        ("카드 4111 1111 1111 1111 04/29 123", "카드 [REDACTED:card-number] 04/29 123"),
+        ("Visa 4111 1111 1111 1111 123", "Visa [REDACTED:card-number] 123"),
+        ("pay with 5555 5555 5555 4444.", "pay with [REDACTED:card-number]."),
+    ],
+)
+def test_a_card_number_is_taken_out(text: str, expected: str) -> None:
+    assert redact(text) == (expected, ("card-number",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "order 4111 1111 1111 1112",
+        "the id is 4111111111111111",
+        "call 010-1234-5678 or +82 10 1234 5678",
+        "at 1767225600000 and 1767225600000000",
+        "IBAN DE89 3704 0044 0532 0130 00",
+        "ISBN 978-3-16-148410-0",
+        "0000 0000 0000 0000",
+        "16 columns: 4000 4001 4002 4003 4004",
+        "request 4111-1111-1111-1111-aa",
+        "card reader of gate 3 counted 1700000000000 people",
+    ],
+)
+def test_other_numbers_are_no_card(text: str) -> None:
+    assert redact(text) == (text, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("password = hunter2!", "password = [REDACTED:password]"),
         ('DB_PASSWORD="correcthorse"', 'DB_PASSWORD="[REDACTED:password]"'),
         ("'password': 's3cr3t-value'", "'password': '[REDACTED:password]'"),

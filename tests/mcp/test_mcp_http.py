@@ -97,9 +97,9 @@ class Team:
 def team(tmp_path: Path) -> Team:
     store = tmp_path / "team.db"
     with Engine.open(store, encoder="hashing:64") as engine:
-        engine.remember("The vault code is 4711.", namespace="private")
+        engine.remember("The vault rent is 4711.", namespace="private")
         engine.remember("The team meets on Monday.", namespace="team")
-        secret = engine.search("vault code", namespace="private", record=False).results[0].memory.id
+        secret = engine.search("vault rent", namespace="private", record=False).results[0].memory.id
         tokens = [
             engine.tokens.create(names, right=right)[1]
             for names, right in ((["team"], "read"), (["team"], "write"), (["team", "private"], "read"))
@@ -130,7 +130,7 @@ def check_the_grants(url: str, team: Team) -> None:
     assert tool(url, team.writer, "remember", content="The team meets in room 4.")[0] is False
     # Another's namespace and another's memory are as those that do not exist.
     for name in ("private", "nowhere"):
-        failed, said = tool(url, team.reader, "search_memory", query="vault code", namespace=name)
+        failed, said = tool(url, team.reader, "search_memory", query="vault rent", namespace=name)
         assert (failed, said) == (True, f"no namespace '{name}'")
     for id in (team.secret, "01M00000000000000000000000"):
         failed, said = tool(url, team.reader, "get_timeline", observation_id=id)

@@ -131,7 +131,7 @@ def test_a_session_starts_with_what_is_known(desk: Desk) -> None:
     assert "last green tag" in said
     assert count_tokens(said) <= 600
     (empty,) = desk.do("get_prompt", "session_start", {"project": "nothing here"}).messages
-    assert "Nothing that is remembered is likely to help with this." in empty.content.text
+    assert "Nothing in memory is about this task." in empty.content.text
 
 
 @pytest.mark.parametrize(

@@ -230,7 +230,7 @@ def test_where_nothing_fits_a_tool_says_so_in_a_line(desk: Desk) -> None:
     asked = {"search_patterns": "query", "search_gotchas": "query", "get_skill": "topic", "begin_work": "task"}
     for tool, name in asked.items():
         told = desk.told(tool, **{name: "how to bake bread"})
-        assert re.search("No pattern|No known issue|No skill|Nothing that is remembered", told), tool
+        assert re.search("No pattern|No known issue|No skill|Nothing in memory", told), tool
         assert "gateway" not in told.lower()
         assert count_tokens(told) <= 60
 
@@ -269,6 +269,16 @@ def test_a_wrong_call_says_what_was_wrong_and_what_would_be_right(
     desk: Desk, tool: str, arguments: dict[str, object], said: str
 ) -> None:
     assert said in desk.refused(tool, **arguments)
+
+
+def test_what_a_text_may_replace_is_told_with_how_that_is_accepted(desk: Desk) -> None:
+    old = desk.told("remember", content="A bowl of the red glaze costs 38 euros").split()[-1].rstrip(".")
+    told = desk.told("remember", content="A bowl of the red glaze now costs 52 euros")
+    new = told.split()[2].rstrip(".")
+    assert told.strip() == (
+        f"Kept as {new}. It may replace {old} (A bowl of the red glaze costs 38 euros), which holds too until"
+        f" `recallens review approve {new}` accepts it."
+    )
 
 
 def test_an_unknown_tool_is_answered_with_the_list(desk: Desk) -> None:

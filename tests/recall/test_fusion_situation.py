@@ -237,6 +237,9 @@ def test_what_a_text_says_of_another_is_no_mark_of_its_own(text: str) -> None:
         ("Adult tickets cost 12 euros", "Child tickets cost 6 euros", False),
         ("Tests for the rota page are done; 26 cases pass", "Tests for the kiosk are done; 14 cases pass", False),
         ("The Monday tour starts at 11:00", "The Saturday tour starts at 14:00", False),
+        # Each page has fields of its own.
+        ("---\nstage: beta\nenabled: true\n---\nStairs", "---\nstage: beta\nenabled: false\n---\nA roof", False),
+        ("---\nlift: 3\n---\nThe key costs 4 euros", "---\nlift: 3\n---\nThe key costs 5 euros", True),
     ],
 )
 def test_values_that_disagree(one: str, other: str, differ: bool) -> None:

@@ -18,9 +18,12 @@ from recallens.index.encoders.minilm import MiniLMEncoder
 from recallens.model.memory import IdSource
 from recallens.model.recall import Recall
 from recallens.model.salience import DAY_MS
+from recallens.model.times import day
+from recallens.render.records import certificate_of
 from recallens.render.times import time_line, time_of
 from recallens.store.sqlite.migrations import MIGRATIONS
-from recallens.text.times import days_told
+from recallens.text.days_told import days_told
+from recallens.text.languages.english_times import MONTH_NAMES
 from standing import FixedClock, Open
 
 
@@ -81,6 +84,30 @@ def test_a_time_is_told_by_all_of_its_sessions_in_turn(autumn: Autumn) -> None:
     assert all("timeTurn" in result.parts for result in recall.results)
     decisions = autumn.ask("지난달 결정 사항 정리해 줘")
     assert [result.memory.kind for result in decisions.results[:5]] == ["decision"] * 5
+
+
+@pytest.mark.parametrize("question", ["what happened in October?", "10월에 뭐 했더라"])
+def test_a_list_of_a_time_says_how_many_more_are_of_it(autumn: Autumn, question: str) -> None:
+    found = autumn.engine.layers.search(question, limit=5, record=False)
+    held = (time_of(found.recall.ledger) or {})["held"]
+    assert held > 20
+    assert f" {held - 5} more of that time.\n" in found.to_text()
+    assert found.to_json()["time"]["more"] == held - 5
+    cut = autumn.engine.layers.search(question, limit=5, max_tokens=150, record=False)
+    lines = cut.to_text().splitlines()
+    shown = sum(line.startswith("m") for line in lines)
+    assert 0 < shown < 5
+    assert f" {held - shown} more of that time." in cut.to_text()
+
+
+@pytest.mark.parametrize("question", ["what happened last week?", "지난주에 뭐 했어"])
+def test_a_list_that_is_whole_says_nothing_of_more(autumn: Autumn, question: str) -> None:
+    assert " more of that time" not in autumn.engine.layers.search(question, limit=60, record=False).to_text()
+
+
+@pytest.mark.parametrize("question", ["what did we do last week", "지난주에 뭐 했어"])
+def test_a_time_that_is_named_last_is_its_days(autumn: Autumn, question: str) -> None:
+    assert "what held on" not in time_line(time_of(autumn.ask(question).ledger))
 
 
 def test_something_at_a_time_puts_what_fits_both_first(autumn: Autumn) -> None:
@@ -228,3 +255,99 @@ def test_a_month_in_a_text_is_of_a_window_that_holds_all_of_it(engine: Engine, c
     id = engine.remember(Draft("In March 2026 the office moved.", created=clock())).id
     assert [result.memory.id for result in engine.search("what happened in March 2026?", record=False).results] == [id]
     assert engine.search("what happened on March 15 2026?", record=False).results == ()
+
+
+MOVE = (
+    (
+        "2026-03-09",
+        "fact",
+        "이사할 집 다락에는 짐을 제곱미터당 100킬로까지만 둘 수 있다고 목수가 말했다.",
+    ),
+    (
+        "2026-05-31",
+        "decision",
+        "이사 준비 회의록: 열쇠는 6월 말에 받는다. 고양이는 이사 당일 테오가 본다.",
+    ),
+    ("2026-06-10", "decision", "Plan for the move: the kiln goes first, and the cat stays with Theo on the day."),
+    ("2026-07-05", "episode", "We moved. Gantry needed eleven hours and did not charge the rest."),
+    ("2026-07-12", "fact", "고양이가 새집 다락에서 안 내려온다."),
+)
+
+
+@pytest.mark.parametrize("question", ["이사한 뒤에 고양이는 어떻게 됐어?", "what happened after we moved?"])
+def test_an_event_is_dated_by_its_report_and_not_by_its_plan(engine: Engine, clock: FixedClock, question: str) -> None:
+    clock.now = at("2026-11-19")
+    for made, kind, text in MOVE:
+        engine.remember(Draft(text, kind=kind, created=at(made)))
+    time = time_of(engine.search(question, record=False).ledger) or {"windows": [{}]}
+    assert time["windows"][0].get("event", {}).get("day") == "2026-07-05"
+
+
+STUDIO = (
+    ("2026-03-03", "The studio is open to the public from ten to six, Tuesday to Saturday."),
+    ("2026-03-28", "작업실 화재 보험은 가마를 사람이 지켜볼 때만 보상된다."),
+    ("2026-06-04", "Saoirse did the safety day at the college and brought the certificate."),
+    ("2026-06-18", "손님이 보낸 화병을 고쳐 달라고 해서 다른 공방을 소개했다."),
+    ("2026-06-24", "About ninety people came to the solstice open house and saw the raku firing."),
+    ("2026-09-01", "From September on the studio opens at eleven and shuts at five."),
+    ("2026-11-06", "작업실 난로에는 자작나무만 땐다."),
+)
+
+
+@pytest.mark.parametrize("question", ["what happened at the studio in June", "6월에 작업실에서 무슨 일이 있었어?"])
+def test_what_happened_at_a_place_is_told_by_what_is_of_that_time(
+    engine: Engine, clock: FixedClock, question: str
+) -> None:
+    """Though none of it names the place, and notes of other times do; that it may be elsewhere is said."""
+    clock.now = at("2026-11-19")
+    for made, text in STUDIO:
+        engine.remember(Draft(text, created=at(made)))
+    recall = engine.search(question, record=False, certify=True)
+    assert {day(result.memory.created)[:7] for result in recall.results} == {"2026-06"}
+    certificate = certificate_of(recall.ledger) or {}
+    assert not {"in June", "6월"} & {*certificate["missing"]}
+    assert certificate["verdict"] != "answered"
+
+
+@pytest.mark.parametrize(
+    ("note", "inside", "outside"),
+    [
+        ("The sweep comes in the second week of September.", "2026-09", "2025-09"),
+        ("굴뚝 청소부가 9월 둘째 주에 온다.", "2026-09", "2025-09"),
+        ("The sweep came in September.", "2025-09", "2026-09"),
+        ("굴뚝 청소부가 9월에 왔다.", "2025-09", "2026-09"),
+    ],
+)
+def test_a_month_without_a_year_is_the_one_that_the_note_means(
+    engine: Engine, clock: FixedClock, note: str, inside: str, outside: str
+) -> None:
+    clock.now = at("2026-11-19")
+    engine.remember(Draft(note, created=at("2026-07-14")))
+    year, number = inside.split("-")
+    assert engine.search(f"what happened in {MONTH_NAMES[int(number) - 1].title()} {year}?", record=False).results
+    assert engine.search(f"{year}년 {int(number)}월에 무슨 일이 있었어?", record=False).results
+    year, number = outside.split("-")
+    assert not engine.search(f"what happened in {MONTH_NAMES[int(number) - 1].title()} {year}?", record=False).results
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what is on next week?",
+        "다음 주에 뭐 있어?",
+        "what is on 28 and 29 November?",
+        "11월 28일과 29일에 뭐 있어?",
+        "what is on the weekend of 28–29 November?",
+        "11월 28~29일에 뭐 있어?",
+        "what is in the week of 23 November?",
+        "11월 23일 주에 뭐 있어?",
+        "what is planned in the next two weeks?",
+        "앞으로 2주 동안 뭐 있어?",
+    ],
+)
+def test_what_is_to_come_is_found_by_the_days_of_its_text(engine: Engine, clock: FixedClock, question: str) -> None:
+    clock.now = at("2026-11-19")
+    engine.remember(Draft("The fair gave us table 17. Two days, 28 and 29 November.", created=at("2026-11-03")))
+    engine.remember(Draft("장터에서 팔 그릇을 골랐다.", created=at("2026-11-18")))
+    texts = [result.memory.content for result in engine.search(question, record=False)]
+    assert [text[:8] for text in texts] == ["The fair"]

@@ -13,7 +13,12 @@ KINDS = {
     "how often are backups tested": "frequency",
     "which version of Postgres runs on the standby": "version",
     "which port does the gateway use": "port",
-    "what is the phone number of the porter": "value",
+    "what is the phone number of the porter": "phone",
+    "what is the door code": "value",
+    "how old is the boiler": "age",
+    "licence plate of the grey van": "plate",
+    "what is the plumber's email": "email",
+    "what does the tuner charge for a visit": "price",
     "how much does the room cost": "price",
     "how many seats are there": "number",
     "who approves refunds": "person",
@@ -28,6 +33,10 @@ KINDS = {
     "요금표는 누가 고쳐요": "person",
     "우산은 어디에 반납하나요": "place",
     "고양이 이름이 뭐야": "name",
+    "원장 선생님 성함이 뭐예요": "name",
+    "손녀가 몇 살이지": "age",
+    "기사님 휴대폰 번호": "phone",
+    "회색 밴 차 번호가 뭐야": "plate",
 }
 
 
@@ -58,6 +67,13 @@ def test_the_narrowest_kind_comes_first(question: str) -> None:
         ("place", "Consent forms live in the grey cabinet.", "forms"),
         ("place", "택배는 경비실 앞에 놓인다.", "택배"),
         ("number", "The sterilizer is new. It draws four litres.", "sterilizer"),
+        ("age", "The boiler turned 12 in May.", "boiler"),
+        ("age", "손녀는 올해 아홉 살이다.", "손녀"),
+        ("phone", "The porter answers at 020 7946 0018.", "porter"),
+        ("phone", "기사님은 010-2233-4455로 받으신다.", "기사님"),
+        ("email", "Write to the plumber at pipes@example.org.", "plumber"),
+        ("plate", "The van is KX21 ABC.", "van"),
+        ("plate", "밴은 12가 3456이다.", "밴"),
     ],
 )
 def test_a_clause_about_it_that_holds_one_answers(kind: str, text: str, own: str) -> None:
@@ -77,6 +93,10 @@ def test_a_clause_about_it_that_holds_one_answers(kind: str, text: str, own: str
         ("price", "심야 택시 쿠폰을 준다.", "쿠폰"),
         ("date", "개발팀 자리는 4층 동쪽이다.", "개발팀"),
         ("name", "경비실 아저씨는 고양이 두 마리를 돌본다.", "고양이"),
+        ("age", "The boiler heats the old house twice a day, and is seen again in six months.", "boiler"),
+        ("age", "The boiler's pressure is 2.6, its flow is 12 litres.", "boiler"),
+        ("phone", "The porter sits on floor 2 since 2026-03-12.", "porter"),
+        ("plate", "The van is insured for three drivers.", "van"),
     ],
 )
 def test_what_only_looks_like_one_does_not(kind: str, text: str, own: str) -> None:

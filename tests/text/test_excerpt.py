@@ -86,3 +86,12 @@ def test_room_is_filled_with_what_stands_beside_the_best_sentence():
     assert "pass a gate before it goes out. NDCG must" in answering(
         text, question, tokens=44, related=True, around=True
     )
+
+
+def test_what_goes_on_about_the_best_sentence_stands_before_those_that_say_far_less():
+    text = (
+        "At night the lamp in the hall stays on. If Granny feels a pressure in the chest she gets her drops. They are"
+        " in the red tin on the shelf beside the bed in the small room upstairs. The attic is locked. Granny naps."
+    )
+    asked = "where are the drops against Granny's pressure in the chest at night"
+    assert "They are in the red tin" in answering(text, asked, tokens=36, around=True)

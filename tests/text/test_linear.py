@@ -15,6 +15,7 @@ from recallens.render import markup
 from recallens.text import (
     annotation,
     answers,
+    days_told,
     excerpt,
     normalize,
     sentences,
@@ -56,7 +57,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "snippet": lambda text: snippet.snippet(text, ["cache", "일"]),
     "stopwords": lambda text: stopwords.names_in(text, {"ann": 1}),
     "times": lambda text: times.time_references(text, TODAY),
-    "told days": lambda text: times.days_told(text, NOW),
+    "told days": lambda text: days_told.days_told(text, NOW),
     "suspicions": suspicion.suspicions,
     "tokenize": tokenizer.tokenize,
     "tokens": token_count.count_tokens,
@@ -65,6 +66,7 @@ UNITS = (
     "년 월 일 ", "3월 4일 ", "지난 주 ", "last ", "3 weeks ago ", "2026-03-04 ", "before the ", "이후 ", " ", " \n",
     "[[", "](", "`", "# ", "- ", "<!--", "|", "(", "password: ", "비밀번호는 ", "AKIA", "eyJ", "a_", "src/a.py:12 ",
     "가나다라마바사", "배포후에", "하",
+    "the pin is 4417, ", "와이파이는 ", "passphrase is a ",
     "and ", "그리고 ", "? ", "9", "<system-reminder>", "<hook_context></hook_context", "<b>", "<<<<<<<\n=======\n",
 )  # fmt: skip
 

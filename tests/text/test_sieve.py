@@ -10,9 +10,10 @@ from hypothesis import given, strategies
 
 from recallens.ingest.classification import _CUES
 from recallens.ingest.corrections import _REASON, _SIGNS, LONGEST_STATEMENT, correction_in, tells_change
+from recallens.text.days_told import _TOLD
 from recallens.text.languages import PACKS, alternatives, between_bars
 from recallens.text.sieve import Sieve, required, sets_met
-from recallens.text.times import _TOLD, _rules
+from recallens.text.times import _rules
 
 RULES = {
     "commands": "|".join(each for pack in PACKS for own in pack.commands.patterns.values() for each in own),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallens.text.times import time_references
+from recallens.text.times import event_phrase, time_references
 
 TODAY = date(2024, 5, 15)  # a Wednesday
 
@@ -21,6 +21,7 @@ def understood(text: str) -> list[tuple[str, str]]:
     ("text", "start", "end"),
     [
         ("what did I do yesterday?", "2024-05-14", "2024-05-15"),
+        ("what is on the weekend of 25 May", "2024-05-20", "2024-05-27"),
         ("the day before yesterday", "2024-05-13", "2024-05-14"),
         ("who approved it last March", "2024-03-01", "2024-04-01"),
         ("who approved it last June", "2023-06-01", "2023-07-01"),
@@ -73,6 +74,46 @@ def understood(text: str) -> list[tuple[str, str]]:
         ("last quarter", "2024-01-01", "2024-04-01"),
         ("what changed in the first quarter", "2024-01-01", "2024-04-01"),
         ("decisions of the third quarter of 2023", "2023-07-01", "2023-10-01"),
+        ("what is on next Monday?", "2024-05-20", "2024-05-21"),
+        ("다음 주 월요일에 뭐 있어?", "2024-05-20", "2024-05-21"),
+        ("다음 금요일", "2024-05-24", "2024-05-25"),
+        ("who comes this coming Friday", "2024-05-17", "2024-05-18"),
+        ("오는 금요일에 누가 와?", "2024-05-17", "2024-05-18"),
+        ("what is happening tomorrow", "2024-05-16", "2024-05-17"),
+        ("the day after tomorrow", "2024-05-17", "2024-05-18"),
+        ("내일 뭐 해?", "2024-05-16", "2024-05-17"),
+        ("모레 일정", "2024-05-17", "2024-05-18"),
+        ("what is on next week?", "2024-05-20", "2024-05-27"),
+        ("다음 주에 뭐 있어?", "2024-05-20", "2024-05-27"),
+        ("what do we have next month?", "2024-06-01", "2024-07-01"),
+        ("다음 달에 뭐 해", "2024-06-01", "2024-07-01"),
+        ("what is planned this weekend", "2024-05-18", "2024-05-20"),
+        ("이번 주말에 뭐 해?", "2024-05-18", "2024-05-20"),
+        ("what is due in two weeks?", "2024-05-26", "2024-06-02"),
+        ("2주 뒤에 뭐 있어?", "2024-05-26", "2024-06-02"),
+        ("who comes in 3 days", "2024-05-18", "2024-05-19"),
+        ("사흘 뒤에 누가 와?", "2024-05-18", "2024-05-19"),
+        ("what is due in the next two weeks", "2024-05-15", "2024-05-30"),
+        ("앞으로 2주 동안 할 일", "2024-05-15", "2024-05-30"),
+        ("the week of 22 May", "2024-05-20", "2024-05-27"),
+        ("what is on in the week of May 22", "2024-05-20", "2024-05-27"),
+        ("5월 22일 주에 뭐 있어?", "2024-05-20", "2024-05-27"),
+        ("what is on 28 and 29 May?", "2024-05-28", "2024-05-30"),
+        ("on May 28 and 29", "2024-05-28", "2024-05-30"),
+        ("28–29 May", "2024-05-28", "2024-05-30"),
+        ("5월 28일과 29일에 뭐 있어?", "2024-05-28", "2024-05-30"),
+        ("28~29일에 뭐 있어?", "2024-05-28", "2024-05-30"),
+        ("what is on the 28th?", "2024-05-28", "2024-05-29"),
+        ("28일에 뭐 있어?", "2024-05-28", "2024-05-29"),
+        ("the second week of March", "2024-03-08", "2024-03-15"),
+        ("the last week of March", "2024-03-24", "2024-04-01"),
+        ("3월 둘째 주에", "2024-03-08", "2024-03-15"),
+        ("what will we do in March?", "2025-03-01", "2025-04-01"),
+        ("3월에 뭐 할 계획이야?", "2025-03-01", "2025-04-01"),
+        ("what did we do in March?", "2024-03-01", "2024-04-01"),
+        ("on 3 March next year", "2025-03-03", "2025-03-04"),
+        ("작년 3월 3일", "2023-03-03", "2023-03-04"),
+        ("내년 3월에", "2025-03-01", "2025-04-01"),
     ],
 )
 def test_a_reference_is_the_days_that_it_means(text: str, start: str, end: str) -> None:
@@ -82,10 +123,16 @@ def test_a_reference_is_the_days_that_it_means(text: str, start: str, end: str) 
 @pytest.mark.parametrize(
     "text",
     ["How many weeks ago did I buy it?", "may I ask", "march with 5 people", "the first of may", "3일 동안",
-     "월요일 회의", "2024-02-30", "version 2.0.1", ""],
+     "월요일 회의", "how much did we sell in two weeks", "it was done in two days", "다음 주문", "3~4일에 한 번",
+     "이틀 뒤에 나았다", "2024-02-30", "version 2.0.1", ""],
 )  # fmt: skip
 def test_what_names_no_time_gives_none(text: str) -> None:
     assert understood(text) == []
+
+
+def test_two_days_that_are_not_neighbours_are_two_times() -> None:
+    assert understood("on 3 and 17 March") == [("2024-03-03", "2024-03-04"), ("2024-03-17", "2024-03-18")]
+    assert understood("3월 3일과 17일에") == [("2024-03-03", "2024-03-04"), ("2024-03-17", "2024-03-18")]
 
 
 def test_several_references_stand_in_text_order() -> None:
@@ -97,3 +144,24 @@ def test_several_references_stand_in_text_order() -> None:
 def test_any_text_is_understood_or_left_alone(text: str) -> None:
     for one in time_references(text, TODAY):
         assert one.start < one.end
+
+
+def test_the_day_before_something_is_not_yesterday() -> None:
+    assert understood("전날 뭐 했지") == [("2024-05-14", "2024-05-15")]
+    assert understood("건강검진 전날 뭐 조심해야 해") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "event"),
+    [
+        ("what happened before the release", "the release"),
+        ("what must I take before the trip to Lisbon", None),
+        ("what do we need to do before the audit", None),
+        ("출시 전에 무슨 일이 있었어", "출시"),
+        ("한국 가기 전에 챙길 물건이 뭐야", None),
+        ("설에 한국 가기 전에 의사한테 받아 둘 서류가 뭐야", None),
+    ],
+)
+def test_what_is_to_be_done_before_something_is_not_dated_by_it(question: str, event: str | None) -> None:
+    phrase = event_phrase(question, TODAY)
+    assert (phrase.event if phrase is not None else None) == event

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
-from recallens.text.languages.korean_sounds import sound_alike
-from recallens.text.languages.korean_words import WORDS
+from recallens.text.languages.korean_sounds import opening, openings, sound_alike
+from recallens.text.languages.korean_words import WORDS, korean_english
 from recallens.text.languages.translation import TranslatedWords, words_in_translation
 from recallens.text.tokenizer import tokenize
 
@@ -39,6 +41,25 @@ def test_borrowed_words_sound_like_nothing_else() -> None:
     words = pairs(ALIKE)
     others = [(one[0], two[1]) for one in words for two in words if one is not two and sound_alike(one[0], two[1])]
     assert others == []
+
+
+def test_what_sounds_alike_is_never_passed_over_for_its_first_consonants() -> None:
+    listed = [(korean, word + ending) for korean, words in korean_english().items() for word in words
+              for ending in ("", "s")]  # fmt: skip
+    alike = [pair for pair in listed if sound_alike(*pair)]
+    assert len(alike) > 2_000
+    assert [(hangul, latin) for hangul, latin in alike if not opening(hangul) & openings(latin)] == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_text_says_a_name_where_any_of_its_words_sounds_like_it(seed: int) -> None:
+    chance, words = Random(seed), [*pairs(ALIKE), *pairs(UNLIKE)]
+    for own, other in ((0, 1), (1, 0)):
+        names = [pair[own] for pair in words if not words_in_translation(pair[own])]
+        text = chance.sample([pair[other] for pair in words], 8)
+        for name in names:
+            alike = [sound_alike(*((name, word) if own == 0 else (word, name))) for word in text]
+            assert TranslatedWords(" ".join(text)).hold(name) == any(alike), (name, text)
 
 
 @pytest.mark.parametrize(

@@ -283,7 +283,7 @@ def test_who_only_reads_sees_no_form_and_changes_nothing(store: Engine) -> None:
 
 
 def test_a_withheld_memory_is_not_shown_in_a_form(store: Engine) -> None:
-    hidden = store.remember("The vault's code is 4711", scopes=("board",)).id
+    hidden = store.remember("The board's rent is 4711", scopes=("board",)).id
     with client(store, Caller(Right.WRITE, frozenset({"default"}), owner="t1")) as page:
         text = page.get(f"/memories/{hidden}").text
         assert "4711" not in text

@@ -122,8 +122,8 @@ def test_a_memory_that_was_forgotten_or_superseded_says_so(engine: Engine, clock
     between = ask(engine, "cache")
     engine.supersede(five[0], five[1])
     superseded = diff(between, ask(engine, "cache"))
-    assert {c.memory_id: c.cause for c in superseded.left}[five[0]] == GoneSince("superseded")
-    assert "it is superseded now" in superseded.left[0].sentence
+    assert {c.memory_id: c.cause for c in superseded.left}[five[0]] == GoneSince("superseded", five[1])
+    assert f"it is superseded by {five[1]} now" in superseded.left[0].sentence
 
 
 def test_an_expired_memory_was_filtered(engine: Engine, clock: FixedClock, five: list[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -329,9 +330,28 @@ def test_one_that_is_not_likely_to_help(engine: Engine) -> None:
     id = engine.remember("the cache was painted green").id
     found = kept_out(engine, id, "how long do we cache tracking lookups", cut=True)
     assert names(found) == ["relevance-cut"]
-    assert found.dropped_by.reason == "relevance-cut cut it: its relevance is below 0.008"
+    assert re.fullmatch(
+        r"its relevance is 0.00\d, below 0.008 \(words held \d+%(, cosine .*)?\)", found.dropped_by.reason
+    ), found.dropped_by.reason
+    assert found.missed.relevance is not None
+    assert 0.0 < found.missed.relevance < 0.008
     assert found.change == QueryChange("cut", True, False, 2)
     assert "take as many as are asked for, however unlikely to help; it is 2nd then" in found.sentence
+
+
+def test_one_that_is_unlikely_and_far_down_takes_the_cut_off_and_a_higher_limit(engine: Engine) -> None:
+    engine.remember("we cache tracking lookups for a minute")
+    for at in range(6):
+        engine.remember(f"the lookups of shelf {at} were painted green", dedupe=False)
+    id = engine.remember("somebody wanted to cache old maps of islands and coasts, and forgot about them").id
+    found = kept_out(engine, id, "how long do we cache tracking lookups", cut=True, limit=3)
+    assert names(found) == ["relevance-cut", "mmr-diversify"]
+    assert found.change is not None
+    assert (found.change.setting, found.change.uncut) == ("limit", True)
+    assert "and all of them, however unlikely to help" in found.sentence
+    query = found.change.applied(engine.recalls.query("how long do we cache tracking lookups", limit=3))
+    assert not query.cut
+    assert engine.recall(query).results[found.change.rank - 1].memory.id == id
 
 
 def test_one_that_came_nearest_where_nothing_is_likely_to_help(engine: Engine) -> None:

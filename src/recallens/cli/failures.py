@@ -27,6 +27,7 @@ def report(error: BaseException, *, json: bool) -> int:
     if isinstance(error, _NOTHING_ASKED):
         click.echo(error.format_message(), err=True)
         return EXIT_USAGE
+    error = _interruption(error) or error
     code, message, hint, exit_code = _described(error)
     if json:
         record = {"code": code, "message": message} | ({"hint": hint} if hint else {})
@@ -41,6 +42,17 @@ def report(error: BaseException, *, json: bool) -> int:
     if exit_code == EXIT_BUG and os.environ.get("RECALLENS_DEBUG") == "1":
         traceback.print_exception(error)
     return exit_code
+
+
+def _interruption(error: BaseException | None) -> KeyboardInterrupt | None:
+    """What interrupted: inside the import of a compiled module, Ctrl-C comes out as an ImportError or a SystemError."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return error
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _described(error: BaseException) -> tuple[str, str, str | None, int]:

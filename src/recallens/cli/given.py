@@ -56,19 +56,20 @@ class Given:
         namespace_name(settings.namespace)  # before a store is made for it
         fresh = create and not is_address(settings.store) and not Path(settings.store).exists()
         place = Path(settings.store).expanduser().absolute()
-        folders = [folder for folder in place.parents if not folder.exists()] if fresh and whole else []
+        folders = [folder for folder in place.parents if not folder.exists()] if fresh else []
+        beside = f", and the folder {place.parent} for it" if folders and self.store is not None else ""
         with (
             _nothing_left(place, folders) if fresh and whole else nullcontext(),
             Engine.open(settings=settings, create=create) as engine,
         ):
             if fresh and not whole:
-                self.note(f"made a new store at {engine.core.store.location}")
+                self.note(f"made a new store at {engine.core.store.location}{beside}")
             if engine.maintenance.erasure.resumed is not None:
                 self.note(engine.maintenance.erasure.resumed)
             engine.core.folder = Path.cwd()
             yield engine
             if fresh and whole:
-                self.note(f"made a new store at {engine.core.store.location}")
+                self.note(f"made a new store at {engine.core.store.location}{beside}")
 
     @contextmanager
     def looking(self) -> Iterator[Engine]:

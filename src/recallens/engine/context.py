@@ -1,9 +1,9 @@
-"""A context for a task: ordinary recalls, one selection within the budget, one record of what was injected."""
+"""A context for a task: one ordinary recall, one selection within the budget, one record of what was injected."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,18 @@ from recallens.engine.question import positive
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, StoreError
 from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
-from recallens.model.memory import Kind, Memory, Sector, Status
+from recallens.model.memory import Kind, Memory, Status
 from recallens.model.query import DEFAULT_TOKENS, Query
-from recallens.model.recall import Recall
+from recallens.model.recall import Recall, SearchResult
 from recallens.model.snapshot import snapshot_id
 from recallens.model.state import Verified, withheld
-from recallens.recall.context import Selection, code_names, merged, named_by, select
+from recallens.recall.context import Selection, code_names, section_of, select
 from recallens.render.context import (
+    NOTHING,
     block,
     closing,
+    doubt_of,
+    excerpted,
     header,
     heading,
     item_of,
@@ -33,14 +36,14 @@ from recallens.render.context import (
     quoted_memory,
     shortened,
 )
+from recallens.render.markup import plain_text
 from recallens.store.records import Listing
 from recallens.text.annotation import annotate
+from recallens.text.excerpt import Wanted
 from recallens.text.token_count import budget_tokens, count_tokens
 
-# Candidates of the general part and of each special one: more than any usual budget has room for.
-GENERAL, SPECIAL = 50, 20
-SKILLS: Sequence[Mapping[str, Any]] = ({"kind": Kind.SKILL}, {"kind": Kind.PATTERN}, {"sector": Sector.PROCEDURAL})
-GOTCHAS: Sequence[Mapping[str, Any]] = ({"kind": Kind.GOTCHA},)
+# Memories that are looked at: more than any usual budget has room for.
+MOST_MEMORIES = 50
 MOST_PRINCIPLES = 100
 MOST_CONSTITUTION_BYTES = 1024 * 1024
 
@@ -50,17 +53,27 @@ Sent = Callable[[Context], str]
 
 
 class Candidates(Struct, frozen=True):
-    """What the recalls and the constitution bring, before any choice. `mark` occurs in none of the texts."""
+    """What the constitution and the recall bring, before any choice. `mark` occurs in none of the texts."""
 
     mark: str
-    candidates: Mapping[SectionName, Sequence[Item]]
-    recalls: Sequence[Recall]
+    constitution: Sequence[Item]
+    memories: Sequence[tuple[SectionName, Item]]
+    recall: Recall
 
     def choose(self, total: int) -> Selection:
         """Within the total, by the cost of each part."""
-        frame = count_tokens(opening(self.mark)) + count_tokens(closing(self.mark))
+        frame = count_tokens(opening(self.mark)) + count_tokens(closing(self.mark, doubt_of(self.recall)))
         headings = {name: count_tokens(heading(self.mark, name)) for name in SectionName}
-        return select(self.candidates, total=total, frame=frame, headings=headings, shorten=shortened)
+        wanted = Wanted.of(self.recall.query.text)
+        results = {result.memory.id: result for result in self.recall.results}
+
+        def excerpt(item: Item, tokens: int) -> Item | None:
+            return excerpted(item, results[item.name], wanted, tokens)
+
+        return select(
+            self.constitution, self.memories, total=total, frame=frame, headings=headings, cut=shortened,
+            excerpt=excerpt,
+        )  # fmt: skip
 
 
 class ContextBuilder:
@@ -92,7 +105,7 @@ class ContextBuilder:
             raise InvalidInput(
                 f"unknown option {wrong[0]!r} of a context; the options are: {', '.join(sorted(_OPTIONS))}"
             )
-        query = self._search.query(work, **options, limit=GENERAL)
+        query = self._search.query(work, **options, limit=MOST_MEMORIES, widen=True)
         gathered = self._gather(query, constitution if constitution is not None else self._core.settings.constitution)
         records = self._search.records(record)
 
@@ -115,39 +128,30 @@ class ContextBuilder:
 
         context = fitted(tokens)
         context = structs.replace(context, next=_difference(context, fitted(tokens + MORE_TOKENS)))
-        return self._recorded(context, gathered.recalls, owner) if context.recorded else context
+        return self._recorded(context, gathered.recall, owner) if context.recorded else context
 
     def _gather(self, query: Query, constitution: str | Path | None) -> Candidates:
-        general = self._search.recall(query)
-        skills = [self._search.recall(_narrowed(query, filters)) for filters in SKILLS]
-        gotchas = [self._search.recall(_narrowed(query, filters)) for filters in GOTCHAS]
-        recalls = [general, *skills, *gotchas]
+        recall = self._search.recall(query)
         written = None if constitution is None else _read(Path(constitution))
         principles = [] if written is not None else self._principles(query)
-        review = _reviews(recalls)
-        known = {result.memory.id: result.memory for recall in recalls for result in recall.results}
-        known |= {memory.id: memory for memory in principles}
+        review, results = _reviews(recall), {result.memory.id: result for result in recall.results}
+        known = {id: result.memory for id, result in results.items()} | {memory.id: memory for memory in principles}
         heads = {id: header(memory, review.get(id, ())) for id, memory in known.items()}
-        seen = {result.memory.id: result.state.verified for recall in recalls for result in recall.results}
-        texts = {id: quoted_memory(memory, seen.get(id, Verified.UNCHECKED)) for id, memory in known.items()}
-        mark = mark_for([*heads.values(), *texts.values(), *(written or ())])
+        texts = {id: quoted_memory(memory, _verified(results.get(id))) for id, memory in known.items()}
+        mark = mark_for([*heads.values(), *texts.values(), *map(_excerpts_are_of, known.values()), *(written or ())])
 
-        def item(memory: Memory, score: float | None) -> Item:
-            return item_of(mark, memory.id, heads[memory.id], texts[memory.id], memory=memory, score=score)
+        def item(memory: Memory) -> Item:
+            result = results.get(memory.id)
+            score, relevance = (result.score, result.relevance) if result is not None else (None, None)
+            return item_of(
+                mark, memory.id, heads[memory.id], texts[memory.id], memory=memory, score=score, relevance=relevance
+            )
 
-        def items(recall: Recall) -> list[Item]:
-            return [item(result.memory, result.score) for result in recall.results]
-
-        whole = items(general)
+        noticed = annotate(query.text)
+        wanted = code_names((*noticed.symbols, *noticed.paths, *query.files), query.text)
         fixed = [] if written is None else [item_of(mark, written[0], f"constitution {written[0]}", written[1])]
-        candidates = {
-            SectionName.CONSTITUTION: fixed or [item(memory, None) for memory in principles],
-            SectionName.SKILLS: merged(map(items, skills)),
-            SectionName.CONTEXT: whole,
-            SectionName.CODE_SYMBOLS: _about_code(whole, query),
-            SectionName.GOTCHAS: merged(map(items, gotchas)),
-        }
-        return Candidates(mark, candidates, recalls)
+        memories = [(section_of(result.memory, wanted), item(result.memory)) for result in recall.results]
+        return Candidates(mark, fixed or list(map(item, principles)), memories, recall)
 
     def _principles(self, query: Query) -> list[Memory]:
         """Those in force that the person at the machine wrote or approved, the most important first: what holds always
@@ -160,17 +164,18 @@ class ContextBuilder:
             held = [memory for memory in reader.memories.page(listing).memories if _holds(memory, query)]
         return sorted(held, key=lambda memory: (-memory.importance, memory.created, memory.id))
 
-    def _recorded(self, context: Context, recalls: Sequence[Recall], owner: str | None) -> Context:
-        """In one write: each memory under the first recall that found it, what none has found under the general one."""
-        audit: dict[str, str] = {}
-        general = recalls[0].query
+    def _recorded(self, context: Context, recall: Recall, owner: str | None) -> Context:
+        """In one write: what the recall has found under it, and the principles beside it."""
+        returned = {result.memory.id for result in recall.results}
+        delivered = [item.memory.id for item in context.items if item.memory is not None]
+        recalled = [id for id in delivered if id in returned]
+        principles = [id for id in delivered if id not in returned]
+        ledger = recall.ledger if recall.results else None
         try:
-            with self._core.store.write(general.namespace) as tx:
-                for recall, ids in _shares(context.items, recalls):
-                    audit |= self._search.write_down(tx, recall.query, ids, recall.ledger, owner=owner)
-                fixed = [item.memory.id for item in context.items if item.memory and item.memory.id not in audit]
-                if fixed:
-                    audit |= self._search.write_down(tx, general, fixed, owner=owner)
+            with self._core.store.write(recall.query.namespace) as tx:
+                audit = self._search.write_down(tx, recall.query, recalled, ledger, owner=owner)
+                if principles:
+                    audit |= self._search.write_down(tx, recall.query, principles, owner=owner)
         except StoreError as error:
             if owner is not None:
                 raise
@@ -183,43 +188,28 @@ _OPTIONS = frozenset(("namespace", "project", "session", "task", "files", "scope
 
 
 def _composed(gathered: Candidates, chosen: Selection, total: int, work: str, *, records: bool) -> Context:
-    items = [item for section in chosen.sections for item in section.items]
-    recorded = records and bool(items)
-    shares = _shares(items, gathered.recalls) if recorded else []
+    recall, recorded = gathered.recall, records and any(section.items for section in chosen.sections)
     return Context(
         task=work,
-        block=block(gathered.mark, chosen.sections),
+        block=block(gathered.mark, chosen.sections, chosen.left_out, doubt=doubt_of(recall)),
         budget=TokenBudget(total, 0, allocation(total)),
         sections=chosen.sections,
         left_out=chosen.left_out,
         next=Purchase(MORE_TOKENS, (), ()),
         recorded=recorded,
-        snapshots={_name_of(recall): snapshot_id(recall.ledger) for recall, _ in shares},
-        degraded={view: error for recall in gathered.recalls for view, error in recall.degraded.items()},
-        notice=gathered.recalls[0].notice,
+        snapshots={"general": snapshot_id(recall.ledger)} if recorded and recall.results else {},
+        degraded=recall.degraded,
+        notice=recall.notice or (None if recall.results else NOTHING),
     )
 
 
-def _shares(items: Sequence[Item], recalls: Sequence[Recall]) -> list[tuple[Recall, list[str]]]:
-    """Which recall each memory is recorded with: the first that found it; the general one is last, to be explained."""
-    left = [item.memory.id for item in items if item.memory is not None]
-    shares = []
-    general, *special = recalls
-    for recall in (*special, general):
-        returned = {result.memory.id for result in recall.results}
-        due = [id for id in left if id in returned]
-        left = [id for id in left if id not in returned]
-        if due or (recall is general and returned):
-            shares.append((recall, due))
-    return shares
+def _verified(result: SearchResult | None) -> Verified:
+    return result.state.verified if result is not None else Verified.UNCHECKED
 
 
-def _name_of(recall: Recall) -> str:
-    return str(recall.query.filters.kind or recall.query.filters.sector or "general")
-
-
-def _narrowed(query: Query, filters: Mapping[str, Any]) -> Query:
-    return structs.replace(query, limit=SPECIAL, filters=structs.replace(query.filters, **filters))
+def _excerpts_are_of(memory: Memory) -> str:
+    """What an excerpt may be made of beside the text as it is quoted."""
+    return f"{plain_text(memory.content, memory.title)}\0{memory.summary or ''}"
 
 
 def _difference(context: Context, larger: Context) -> Purchase:
@@ -229,14 +219,6 @@ def _difference(context: Context, larger: Context) -> Purchase:
     return Purchase(MORE_TOKENS, gained, tuple(item for name, item in before.items() if name not in after))
 
 
-def _about_code(items: Iterable[Item], query: Query) -> list[Item]:
-    """What names the task's code, by name before by words; each in the order of the recall."""
-    noticed = annotate(query.text)
-    wanted = code_names((*noticed.symbols, *noticed.paths, *query.files), query.text)
-    judged = [(named_by(item.memory, wanted), item) for item in items if item.memory is not None]
-    return [item for level, item in sorted(judged, key=lambda pair: -pair[0]) if level]
-
-
 def _holds(memory: Memory, query: Query) -> bool:
     """What the gates of a recall would let through."""
     begun = memory.created <= query.at and (memory.valid_from is None or memory.valid_from <= query.at)
@@ -244,15 +226,14 @@ def _holds(memory: Memory, query: Query) -> bool:
     return begun and not ended and withheld(memory, query.scopes) is None
 
 
-def _reviews(recalls: Iterable[Recall]) -> dict[str, Sequence[str]]:
+def _reviews(recall: Recall) -> dict[str, Sequence[str]]:
     """Why a result is not simply safe to use, as the recall has judged it, and who speaks against it."""
     reviews: dict[str, list[str]] = defaultdict(list)
-    for recall in recalls:
-        judged = (row for note in recall.ledger.notes("provenance") for row in note["rows"].items())
-        for id, row in judged:
+    for note in recall.ledger.notes("provenance"):
+        for id, row in note["rows"].items():
             reviews[id] += row["safetyReasons"]
-        for result in recall.results:
-            reviews[result.memory.id] += result.state.in_doubt()
+    for result in recall.results:
+        reviews[result.memory.id] += result.state.in_doubt()
     return {id: list(dict.fromkeys(reasons)) for id, reasons in reviews.items() if reasons}
 
 

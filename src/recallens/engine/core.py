@@ -40,7 +40,7 @@ from recallens.model.trust import PERSON, Actor
 from recallens.recall.rerank import Reranking
 from recallens.store.candidates import CandidateReader
 from recallens.store.protocols import Reader, Store, Writer
-from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_SENTENCES, NamespaceState
+from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_PARTS, NamespaceState
 from recallens.store.sqlite.store import SqliteStore
 from recallens.text.normalize import clean
 from recallens.text.scripts import is_read
@@ -225,7 +225,7 @@ class Core:
             tx.whole.set_meta(META_ENCODER_SPEC, encoding.spec)
             if encoding.key is not None:
                 tx.whole.set_meta(META_ENCODER_KEY, encoding.key)
-                tx.whole.set_meta(META_SENTENCES, encoding.key)  # there is nothing yet that could lack them
+                tx.whole.set_meta(META_PARTS, encoding.key)  # there is nothing yet that could lack them
 
     # ── derived state ──
 

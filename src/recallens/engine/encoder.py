@@ -16,10 +16,18 @@ from recallens.engine.core import GIVEN_ENCODER, NO_ENCODER, Core
 from recallens.errors import EncoderError, RecallensError
 from recallens.index.encoding import Encoding
 from recallens.index.vectors import to_blob
-from recallens.ingest.encoded import SHORT_CHARACTERS, USER_ROLES, encoded_parts, encoded_text, with_sentences
+from recallens.ingest.encoded import (
+    READ_CHARACTERS,
+    ROLES,
+    SHORT_CHARACTERS,
+    USER_ROLES,
+    encoded_parts,
+    encoded_text,
+    with_parts,
+)
 from recallens.ingest.prepare import reannotated
 from recallens.model.memory import Memory
-from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_SENTENCES, Unencoded
+from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_PARTS, Unencoded
 from recallens.text.scripts import hangul_share
 
 if TYPE_CHECKING:
@@ -166,7 +174,7 @@ class StoreEncoder:
         if key is None:
             return 0
         if not second:
-            self._await_sentences()
+            self._await_parts()
         with self._core.store.read_all() as reader:
             if not reader.backlog_size(key):
                 return 0
@@ -218,21 +226,22 @@ class StoreEncoder:
             self.drain(limit=QUIET_ROWS)
         self.later()
 
-    def _await_sentences(self) -> None:
-        """Texts that were encoded before their sentences had vectors wait for those, once in the life of a store."""
-        if self._lacks_sentences():
+    def _await_parts(self) -> None:
+        """Texts that were encoded before their parts had vectors wait for those, once in the life of a store."""
+        if self._lacks_parts():
             key = str(self._core.encoding.key)
             with self._core.store.write_all() as whole:
                 for state, _ in whole.namespaces():
-                    vectors = whole.at(state.name).vectors
-                    vectors.enqueue_sentences(key, authors=USER_ROLES, longest=SHORT_CHARACTERS)
-                whole.set_meta(META_SENTENCES, key)
+                    whole.at(state.name).vectors.await_parts(
+                        key, users=USER_ROLES, short=SHORT_CHARACTERS, roles=sorted(ROLES), long=READ_CHARACTERS
+                    )
+                whole.set_meta(META_PARTS, key)
 
-    def _lacks_sentences(self) -> bool:
+    def _lacks_parts(self) -> bool:
         encoding = self._core.encoding
-        return encoding.reads_sentences and self._core.store.meta(META_SENTENCES) != encoding.key
+        return encoding.reads_parts and self._core.store.meta(META_PARTS) != encoding.key
 
-    # ── vectors of sentences in an old store, and of the second encoder: made when nobody waits ──
+    # ── vectors of parts in an old store, and of the second encoder: made when nobody waits ──
 
     def waiting(self) -> int:
         """How many texts wait for a vector, of either encoder."""
@@ -267,12 +276,12 @@ class StoreEncoder:
 
     def _behind(self) -> bool:
         """Whether texts wait for an encoder of this machine."""
-        return self._lacks_sentences() or self._size(*(encoding.key for encoding in self._own())) > 0
+        return self._lacks_parts() or self._size(*(encoding.key for encoding in self._own())) > 0
 
     def _own(self) -> list[Encoding]:
         """The packaged encoders: beside other work nobody waits for a network."""
         first, second = self._core.encoding, self._core.second
-        return [*([first] if first.reads_sentences else []), *([second] if second is not None else [])]
+        return [*([first] if first.reads_parts else []), *([second] if second is not None else [])]
 
     def _work(self) -> None:
         # What cannot be done now is done after another answer; until then each says what is missing.
@@ -372,7 +381,7 @@ def texts_of(encoding: Encoding, memory: Memory | Unencoded, *, second: bool = F
     text = memory.title, memory.author, memory.content
     if second:
         return encoded_parts(*text)
-    return with_sentences(*text) if encoding.reads_sentences else [encoded_text(*text)]
+    return with_parts(*text) if encoding.reads_parts else [encoded_text(*text)]
 
 
 def suggest(

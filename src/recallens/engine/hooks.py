@@ -35,8 +35,9 @@ from recallens.model.trust import Actor
 from recallens.render.context import closing, header, mark_for, opening
 from recallens.render.formats import printable as visible
 from recallens.render.layers import head_of, said_by, titled
+from recallens.render.markup import headed_sentences
 from recallens.store.records import Listing
-from recallens.text.sentences import cut_at_word, sentences
+from recallens.text.sentences import cut_at_word
 from recallens.text.token_count import count_tokens, estimate_tokens, one_line
 from recallens.text.tokenizer import tokenize
 
@@ -146,9 +147,10 @@ def _given(engine: Engine, query: Query, fitting: Callable[[list[Memory]], list[
     """Pointers to those of the results that fit. What is not given is left out before the recall is recorded."""
     recall = engine.recall(query)
     found = [result.memory for result in recall.results]
-    chosen = {memory.id for memory in _without_sources(fitting(found))[:POINTERS]}
+    telling = [memory for memory in fitting(found) if any(headed_sentences(memory.content))]
+    chosen = {memory.id for memory in _without_sources(telling)[:POINTERS]}
     recall = engine.recalls.keep(
-        held_to(recall, chosen, "no pointer: a question, what another one says, or one too many")
+        held_to(recall, chosen, "no pointer: a question, a bare heading, what another one says, or one too many")
     )
     made = snapshot_id(recall.ledger) if recall.recorded else None
     if not recall.results:
@@ -182,7 +184,9 @@ def _pointer(result: SearchResult, words: set[str]) -> str:
     head, own = head_of(memory, result.state, when=day(memory.created)), said_by(memory)
     text = visible(one_line(titled(memory, own)))
     if len(text) > LINE_CHARACTERS:
-        best = max(sentences(own), key=lambda sentence: len(words & set(tokenize(sentence))), default=own)
+        best = max(
+            headed_sentences(memory.content), key=lambda sentence: len(words & set(tokenize(sentence))), default=own
+        )
         text = cut_at_word(visible(one_line(titled(memory, best))), LINE_CHARACTERS)
     return f"{head}: {text}"
 

@@ -115,7 +115,7 @@ class Ingest:
             for row, (num, outcome) in zip(rows, written, strict=True)
             if row.tells_change and outcome is Outcome.CREATED and num not in stated
         ]
-        self._propose(rows[0].memory.namespace, changing)
+        replaceable = self._propose(rows[0].memory.namespace, changing)
         return [
             Remembered(
                 ids[num],
@@ -126,14 +126,16 @@ class Ingest:
                 row.suspected,
                 proposed.get(num),
                 waits=bool(row.suspected) and row.memory.status is Status.PENDING_REVIEW,
+                may_replace=replaceable.get(num),
             )
             for (num, outcome), row in zip(written, rows, strict=True)
         ]
 
-    def _propose(self, namespace: str, nums: Sequence[int]) -> None:
-        """Where a text says what holds instead of something, propose that it supersedes the memory that said so."""
+    def _propose(self, namespace: str, nums: Sequence[int]) -> dict[int, str]:
+        """Where a text says what holds instead of something, propose that it supersedes the memory that said so: gives
+        the handle of that one."""
         if not nums:
-            return
+            return {}
         with self._core.store.read(namespace) as reader:
             memories = reader.memories.get(nums)
         told = [(memory, correction_in(memory.content)) for memory in memories.values() if may_correct(memory)]
@@ -143,6 +145,7 @@ class Ingest:
                 for memory, older, sure in pairs:
                     curation.propose(tx, old=older.num, new=memory.num, at=self._core.clock(), confidence=sure,
                                      by=self._core.actor)  # fmt: skip
+        return {memory.num: older.handle for memory, older, _ in pairs}
 
     def _corrected(
         self, namespace: str, correcting: Sequence[tuple[Memory, Correction]]

@@ -36,7 +36,7 @@ from recallens.render.layers import (
     timeline_entry_record,
 )
 from recallens.render.records import Record, brief_certificate, certificate_of, present, to_line
-from recallens.render.times import time_line, time_of
+from recallens.render.times import more_line, time_line, time_of
 from recallens.store.protocols import Reader
 from recallens.text.excerpt import Wanted, answering
 from recallens.text.normalize import clean
@@ -120,7 +120,7 @@ class MemorySearch(Struct, frozen=True):
 
     def _foot(self, shown: Sequence[int]) -> str:
         failed = failures(self.recall.degraded)
-        time = fit(visible(time_line(time_of(self.recall.ledger))), CERTIFICATE_TOKENS)[0]
+        time = self._time_line(shown)
         if self.entries:
             said = " ".join(filter(None, (failed, certificate_line(self._certificate(shown)))))
             return "\n".join(filter(None, (time, said)))
@@ -137,6 +137,13 @@ class MemorySearch(Struct, frozen=True):
             if silence.missing and silence.least:
                 told.append(f"Missing: {', '.join(map(visible, silence.missing))}.")
         return fit(" ".join(told), CERTIFICATE_TOKENS)[0]
+
+    def _time_line(self, shown: Sequence[int]) -> str:
+        """The time asked about; how many more are of it is said whatever has to be cut."""
+        time = time_of(self.recall.ledger, unshown=len(self.entries) - len(shown) + self.left_out)
+        more = more_line(time)
+        line = visible(time_line(time)).removesuffix(more)
+        return f"{fit(line, CERTIFICATE_TOKENS - count_tokens(more))[0]} {more}".strip()
 
     def to_json(self) -> Record:
         """The specification's fields. Where a limit leaves no room, the certificate and the metadata are cut to their
@@ -155,14 +162,14 @@ class MemorySearch(Struct, frozen=True):
         for count in range(len(order), -1, -1):
             shown = sorted(order[:count])
             results = [index_record(self.entries[at]) for at in shown]
-            certificate = self._certificate(shown)
+            certificate, unshown = self._certificate(shown), len(order) - count + self.left_out
             for whole in (True, False):
                 metadata = self.metadata(count) if whole else {"resultCount": count}
-                if left := len(order) - count + self.left_out:
-                    metadata["leftOut"] = left
+                if unshown:
+                    metadata["leftOut"] = unshown
                     told |= {} if count else {"notice": RAISE}
                 certified = brief_certificate(certificate, handles, whole=whole) if certificate else None
-                time = {"time": time_of(self.recall.ledger)} if whole else {}
+                time = {"time": time_of(self.recall.ledger, unshown=unshown)} if whole else {}
                 record = {"results": results, "certificate": certified, "metadata": metadata, **present(told | time)}
                 record = counted_record(record, metadata, "tokens", "estimatedTokens")
                 if limit is None or takes(to_line(record)) <= limit:

@@ -88,7 +88,7 @@ class Recalls:
         from recallens.xray.replay import compare_live, replay
 
         ledger = self.stored(name, namespace=namespace)
-        return replay(ledger), compare_live(ledger, self.ledger)
+        return replay(ledger), compare_live(ledger, self.ledger, self._core.clock())
 
     def diff(self, before: str, after: str, *, namespace: str | None = None) -> Diff:
         from recallens.xray.diff import diff

@@ -279,6 +279,13 @@ class Tasks:
             names = tx.memories.ids(nums)
         return [names[num] for num in nums]
 
+    def not_given(self, memories: Sequence[Memory], task: Task, *, namespace: str | None = None) -> list[Memory]:
+        """Those that a running task was never given: not recalled for it, nor written in it."""
+        with self._core.reading(namespace) as reader:
+            nums = reader.memories.find([memory.id for memory in memories])
+            given = reader.tasks.given(list(nums.values()), task, self._core.actor.owner, self._core.clock())
+        return [memory for memory in memories if nums.get(memory.id) not in given]
+
     def uplift_of(self, ids: Iterable[str], *, namespace: str | None = None) -> dict[str, Uplift]:
         """By memory id; a memory that has been in no ended task is left out, for its uplift is unknown."""
         with self._core.reading(namespace) as reader:

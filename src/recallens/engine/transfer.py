@@ -20,7 +20,7 @@ from recallens.errors import InvalidInput, NotFound
 from recallens.ingest.prepare import reannotated
 from recallens.store.nouns import NOUNS, Noun, PortableReader, Row
 from recallens.store.protocols import StoreReader, StoreWriter, Writer
-from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_SENTENCES
+from recallens.store.records import META_ENCODER_KEY, META_ENCODER_SPEC, META_PARTS
 from recallens.store.sqlite.files import made_beside
 
 # Rows that are written at a time, and how many bytes of lines: a log may be megabytes long.
@@ -144,7 +144,7 @@ class Transfer:
                 if lines.number % BATCH_ROWS == 0:
                     progress(lines.number, total)
             loading.finish(header.numbers, lambda done: progress(lines.number + done, total + loading.memories))
-            whole.drop_meta(META_SENTENCES)  # the file may be older than they are: whoever encodes next looks
+            whole.drop_meta(META_PARTS)  # the file may be older than they are: whoever encodes next looks
         key = self._core.store.meta(META_ENCODER_KEY)
         self._core.refresh_encoding(key)
         return Carried(loading.counts, first=loading.bases.get("memory", 0) + 1, encoder_kept=encoder_kept)

@@ -34,8 +34,8 @@ from recallens.model.memory import IdSource, Memory
 from recallens.model.query import MAX_LIMIT, Query
 from recallens.model.recall import Recall, SearchResult
 from recallens.store.records import Prepared
+from recallens.text.days_told import days_told
 from recallens.text.scripts import is_read
-from recallens.text.times import days_told
 from recallens.xray.ladder import Fate, Walk
 from recallens.xray.why_not import KeptOut, WhyNot
 

@@ -22,9 +22,9 @@ from recallens.index.views import Proposals
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
 from recallens.text.scripts import known_share
 
-# A text of several sentences has several chances to be near a question, so that a sentence's cosine counts this much
-# less beside that of the whole. Without it beam-100k, most of whose turns have one sentence, lost 0.6 by turn.
-SENTENCE_HANDICAP: Final = 0.05
+# A text of several parts has several chances to be near a question, so that a part's cosine counts this much less
+# beside that of the whole. Without it beam-100k, most of whose turns have one sentence, lost 0.6 by turn.
+PART_HANDICAP: Final = 0.05
 # So many questions are asked again, by a page, a diff or an agent, before they are forgotten: 1.5 to 3.5 KB each.
 REMEMBERED_QUESTIONS: Final = 256
 
@@ -48,9 +48,9 @@ class Encoding:
         return self.encoder.languages if self.encoder is not None else ()
 
     @property
-    def reads_sentences(self) -> bool:
-        """Whether each sentence has a vector of its own: measured with the packaged encoder, and not paid for with one
-        that answers over a network.
+    def reads_parts(self) -> bool:
+        """Whether parts of a text have vectors of their own: measured with the packaged encoder, and not paid for with
+        one that answers over a network.
         """
         return self.key is not None and EncoderKey.parse(self.key).model == MINILM
 
@@ -128,7 +128,7 @@ class LazySemantic(Struct, eq=False):
             except Exception as failure:
                 self._failure = failure
                 raise
-            handicap = SENTENCE_HANDICAP if self._encoding.reads_sentences else 0.0
+            handicap = PART_HANDICAP if self._encoding.reads_parts else 0.0
             self._bound = self._index.bind(self._columns, query, handicap)
         return self._bound
 

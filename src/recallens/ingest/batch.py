@@ -30,7 +30,7 @@ class Outcome(StrEnum):
     NEAR_DUPLICATE = "near-duplicate"
 
 
-class Remembered(Struct, frozen=True):
+class Remembered(Struct, frozen=True, rename="camel"):
     """`id` is the new memory's, or that of the memory which already said so."""
 
     id: str
@@ -41,6 +41,7 @@ class Remembered(Struct, frozen=True):
     suspected: tuple[str, ...] = ()  # what a reviewer should know of the text
     proposes: str | None = None  # the more trusted memory that it replaces once the person at the machine accepts that
     waits: bool = False  # whether it is in no answer before a person has approved it
+    may_replace: str | None = None  # what it seems to correct, which holds until a person says that it does not
 
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in to_builtins(self).items() if value is not None}

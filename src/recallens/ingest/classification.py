@@ -21,8 +21,8 @@ from recallens.model.memory import Kind, Sector
 from recallens.text.languages import alternatives, between_bars
 from recallens.text.sieve import Sieve, sets_met
 
-# A text says what it is near its beginning; reading further would let one word in a long log decide.
-HEAD: Final = 2_000
+# A text says what it is in its first sentences; reading further would let one word in a long text decide.
+HEAD: Final = 300
 
 
 # Each rule is a field of the language packs' memory words, and what a text is that has one of them.

@@ -167,12 +167,34 @@ def corrected(correction: Correction, memory: Memory, candidates: Sequence[Memor
         # Of those that are about as like, the first that was found, by more than these words.
         most = max(likely for likely, _ in alike)
         likely, old = next(each for each in alike if each[0] >= most - ABOUT_AS_LIKE)
+        likely, old = _in_force(correction, likely, old, alike)
         return old, round(min(1.0, likely / MOST_LIKENESS), 2)
     if correction.old or correction.old_sizes:
         return None
     same = [other for other in older if _subject(correction, other) >= SAME_SUBJECT and of_one_thing(other)]
     same = [other for other in same if not measured_in(other.content) or correction.measures]
     return (same[0], LEAST_SURE) if len(same) == 1 else None
+
+
+def _in_force(
+    correction: Correction, likely: float, old: Memory, alike: Sequence[tuple[float, Memory]]
+) -> tuple[float, Memory]:
+    """The latest change to what `old` states an amount of: a price that was raised since is the one that holds now."""
+    measures = _measures(old) & correction.measures
+    later = [
+        (sure, other)
+        for sure, other in alike
+        if (other.created, other.num) > (old.created, old.num)
+        and measures & _measures(other)
+        and _subject(correction, other) >= SAME_SUBJECT
+        and correction_in(other.content) is not None
+        and not speak_of_two_things(other.content, old.content)
+    ]
+    return max(later, key=lambda each: (each[1].created, each[1].num), default=(likely, old))
+
+
+def _measures(memory: Memory) -> set[str]:
+    return {amount.measure for amount in amounts_in(memory.content[:LONGEST_TEXT]) if amount.measure}
 
 
 def may_correct(memory: Memory) -> bool:

@@ -32,8 +32,8 @@ from recallens.model.trust import SUSPECTED, derived, lowest
 from recallens.store.records import Prepared
 from recallens.text.annotation import annotate
 from recallens.text.content import gist
+from recallens.text.days_told import days_told
 from recallens.text.normalize import clean, normalize
-from recallens.text.times import days_told
 from recallens.text.token_count import estimate_tokens
 from recallens.text.tokenizer import tokenize
 

@@ -1,8 +1,8 @@
 """Secrets are taken out before a text is stored; what stays says which kind stood there.
 
 Providers' formats are gitleaks' rules, as data (`bench/secret_rules.py` makes them). Ours are those that its rules lack
-or bind to more than the token itself: assignments and sentences in every language, connection strings, headers, private
-keys, and random values.
+or bind to more than the token itself: assignments in every language, connection strings, headers, private keys, and
+random values. What only the words around a value give away is left to `prose_secrets`.
 
 Text between earlier marks is read on its own, so nothing is taken out twice: redact(redact(x)) = redact(x).
 """
@@ -10,22 +10,25 @@ Text between earlier marks is read on its own, so nothing is taken out twice: re
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final
 
+from recallens.ingest import prose_secrets
 from recallens.ingest.secret_formats import compiled, formats_signed
 from recallens.ingest.secret_values import (
-    ADDRESS,
     DIGIT,
+    KNOWN_NAME,
     LONGEST_LOOK,
     LONGEST_PASSWORD,
     MOST_WORDS,
+    NAME_AND_NUMBER,
     NAMED_ENTROPY,
+    SNAKE_AND_NUMBER,
     STRONG_SIGN,
     entropy,
+    is_card_number,
     is_entropic,
-    is_key_like,
     is_placeholder,
     is_secret_value,
     is_strong,
@@ -39,6 +42,7 @@ _MARK: Final = re.compile(r"(\[REDACTED:[a-z0-9-]{1,60}\])")
 # A replacement can uncover another secret beside it. Each round shortens what is left, and a text that needs
 # more rounds than this was made to need them.
 MOST_ROUNDS: Final = 8
+HIDDEN: Final = "\ue000"
 # Values of attributes up to this length are looked at once for all rows that have them.
 SHORT: Final = 200
 
@@ -59,6 +63,16 @@ _CONNECTION: Final = re.compile(
 _AWS_SECRET: Final = re.compile(
     r"(?P<keep>(?:aws|AWS).{0,16}?(?:ecret|ECRET).{0,16}?[\"']?\s{0,4}[:=]\s{0,4}[\"']?)"
     r"(?P<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
+)
+
+# In groups as a card shows them, behind no other number; without groups only where a card is named. A date or a code
+# may follow the groups, as well as a last one of three digits.
+_CARD_GROUPS: Final = re.compile(
+    r"(?<![A-Za-z0-9_.-])(?<!\d )(?P<secret>(?P<most>\d{4}(?:(?P<sign>[ \xa0-])\d{4}(?:(?P=sign)\d{4}){2}"
+    r"|(?P<other>[ \xa0-])\d{6}(?P=other)\d{4,5}))(?:[ \xa0-]\d{3})?)(?![A-Za-z0-9_]| \d{4}(?!\d)|-[A-Za-z0-9]|\.\d)"
+)
+_CARD_NAMED: Final = re.compile(
+    rf"(?:{alternatives(lambda pack: pack.secrets.cards)})[^\d\n]{{0,24}}(?P<secret>\d{{13,19}})(?![A-Za-z0-9_])"
 )
 
 # The names are searched in lower-cased text: ignoring case in the pattern itself is five times slower.
@@ -84,25 +98,13 @@ _SENTENCE: Final = re.compile(
     rf"(?:{_PARTICLE})?\s{{0,3}}(?::|->|→)|\s{{0,3}}=|\s(?=[\"'`])"
     rf"|(?:{_PARTICLE}|\s{{1,3}}(?:{alternatives(lambda pack: pack.secrets.says)})(?:,[^,\n]{{1,40}},)?)(?=\s))"
     r"\s{0,3}(?:(?P<mark>[\"'`])(?P<quoted>[^\"'`\n]{4,64})(?P=mark)"
-    r"|(?P<words>(?(phrase)[a-z]+(?:[ -][a-z0-9]+){2,23}|(?!)))(?=[.\n]|\Z)"
     rf"|(?P<code>\d{{4,12}})(?=[.,;]?(?:\Z|\n|\s(?!\w)|\s[{_OWN_LETTERS}]|[.,;]\s)|{_ENDS})"
     rf"|(?P<own>[{_OWN_LETTERS}]{{3,24}}[\d!@#$%^&*]{{1,8}})(?=\W|\Z|{_ENDS})"
     rf"|[“‘]?(?P<said>[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{6,2048}}+))"
 )
-_TOLD_GROUPS: Final = ("quoted", "words", "code", "own", "said")
-# "비번 …", "API 키(토스) …", "pw …": a value right behind the name, or behind what it is for in brackets.
-_BESIDE: Final = re.compile(
-    rf"(?:(?P<bare>{alternatives(lambda pack: pack.secrets.bare)})|(?P<password>{_PASSWORD_NAMES})|{_KEY_NAMES})"
-    rf"(?P<of>\s?\([^()\n]{{1,40}}\))?\s{{1,3}}(?P<said>[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{7,2048}}+)"
-    r"(?P<behind>[^\n]{0,12})"
-)
+_TOLD_GROUPS: Final = ("quoted", "code", "own", "said")
 # What is told of passwords in general: a rule, a state, a page.
 _GENERAL: Final = re.compile(alternatives(lambda pack: pack.secrets.general))
-# A password's name, and what may be told behind it in the same line.
-_PASSWORD_NEAR: Final = re.compile(rf"(?:{_PASSWORD_NAMES})(?=(?P<near>[^\n]{{0,64}}))")
-_WORD_LIKE: Final = re.compile(rf"[^\s\"'`“”‘’,;<>(){{}}\[\]{_OWN_LETTERS}]{{7,64}}")
-_USED_AS: Final = re.compile(alternatives(lambda pack: pack.secrets.used_as))
-_NO_SECRET: Final = re.compile(r"[\s\"'`“”‘’,;<>(){}\[\]]")
 # A login tells a name and a password: `admin / …`, `admin:…`.
 _PAIR: Final = re.compile(
     rf"(?:{alternatives(lambda pack: pack.secrets.logins)})[^\n/]{{0,24}}?(?<![\w.@-])[\w.@-]{{2,64}}+(?:\s?/\s|:)"
@@ -122,44 +124,10 @@ _OPTION: Final = re.compile(
     r"|snmp-server community (?!public|private))[\"']?)"
     r"(?P<secret>(?<=[\"'])[^\"'\n]{4,64}|[^\s\"'-][^\s\"']{3,64})"
 )
-# SHA-256, ADR-021: a name, and no secret.
-_NAME_AND_NUMBER: Final = re.compile(r"[A-Z]+[-_.]?\d+(?:\.\d+)*")
-_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+\S*", re.IGNORECASE)
-# What texts about passwords name beside them: ways to hash and encode, systems, protocols.
-_KNOWN_NAME: Final = re.compile(
-    r"(?:(?:hmac|pbkdf2?|ssl|tls)[-_])?(?:sha|md|aes|rsa|des|base|utf|argon|pbkdf|oauth|bcrypt|scrypt|ed|hmac|tls|crc|ip"
-    r"|http|windows|win|ubuntu|debian|python|java|node|postgres(?:ql)?|mysql|oracle|iphone|android|rfc|iso)"
-    r"[-_v]{0,2}\d+[-_\w.]{0,12}",
-    re.IGNORECASE,
-)
-_SNAKE_AND_NUMBER: Final = re.compile(r"[a-z]+_[a-z]*\d{2,}[a-z]?")
-_KNOWN: Final = (_NAME_AND_NUMBER, _SNAKE_AND_NUMBER, _VERSION, _KNOWN_NAME)
-# "The PIN is …", "recovery codes: … …", "community string …", a seed in groups of four: names that say what a short
-# value is, behind a verb, a particle or a sign.
-_CODE: Final = re.compile(
-    rf"(?<![\w-])(?:{alternatives(lambda pack: pack.secrets.codes)})(?![a-z])"
-    rf"(?:(?:\s(?:for|of)\s[a-z ]{{1,24}}?)?(?:\s{{0,2}}[:=]|\s(?:is|are|was)(?:\snow)?)|{_PARTICLE})\s{{1,3}}[\"'`]?"
-    r"(?P<said>(?:[a-z2-7]{4} ){3,7}[a-z2-7]{4}(?![a-z0-9])"
-    r"|(?:[a-z0-9]{4,12}(?:-[a-z0-9]{4,12}){0,3}(?:,? and |, ?| )){0,15}"
-    r"[a-z0-9]{4,12}(?:-[a-z0-9]{4,12}){0,3}(?![a-z0-9-]))"
-)
-_CODE_SIGNS: Final = tuple(",".join(each(lambda pack: pack.secrets.code_signs)).split(","))
-_ONE_CODE: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_SEED: Final = re.compile(r"(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}")
 # "changed the password from … to …": one that was and one that is.
 _CHANGED: Final = tuple(
     re.compile(rf"(?:{_PASSWORD_NAMES})[^\n:;.]{{0,32}}?(?:{pattern})")
     for pattern in each(lambda pack: pack.secrets.changes)
-)
-# "The password is sunflower.": a plain word, and nothing else is told of it.
-_STATED: Final = re.compile(
-    rf"(?:{_PASSWORD_NAMES}|(?<![\w-])(?:{alternatives(lambda pack: pack.secrets.codes)}))(?![a-z])"
-    rf"(?:{alternatives(lambda pack: pack.secrets.stated)})"
-)
-_STATE: Final = re.compile(alternatives(lambda pack: pack.secrets.states))
-# "…. It was winter22, …": what a password was before, in a sentence of its own.
-_EARLIER: Final = re.compile(
-    rf"(?:{_PASSWORD_NAMES})[^\n]{{0,160}}?[.;,(]\s{{0,3}}(?:{alternatives(lambda pack: pack.secrets.earlier)})"
 )
 _KEPT_IN: Final = re.compile(alternatives(lambda pack: pack.secrets.kept_in))
 # A look that rules most texts out: every such name has one of these.
@@ -227,8 +195,18 @@ def _redacted_short(text: str) -> str:
 
 
 def _redact_piece(text: str, kinds: dict[str, None]) -> str:
+    """First what has a shape or a sign of its own, then what a sentence tells."""
+    text = redact_by_rules(text, kinds)
+    # What was taken out is one word that says nothing: its mark holds the name of a secret.
+    shown = _MARK.sub(lambda mark: HIDDEN * len(mark.group()), text)
+    lowered = _lowered(shown)
+    return _without(sorted({*prose_secrets.told(shown, lowered), *prose_secrets.phrases(lowered)}), text, kinds)
+
+
+def redact_by_rules(text: str, kinds: dict[str, None]) -> str:
     if "PRIVATE KEY" in text:
         text = _redact_pem(text, kinds)
+    text = _without(_cards(text), text, kinds, "card-number")
     lowered = _lowered(text)
     for form in formats_signed(lowered) if _RUN.search(text) else ():
         text = compiled(form.pattern).sub(partial(_replaced, form.kind, kinds), text)
@@ -249,10 +227,7 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
         text = replace(_AWS_SECRET, "aws-secret-key", lambda match: True, text)
         text = replace(_VALUE, "high-entropy", _is_random, _redact_assignments(text, kinds))
     if any(map(lowered.__contains__, _NAMED_IN_PROSE)):
-        for find in (_told, _beside_name, _strong_near_name, _used_as, _stated, _earlier, _changed):
-            text = _without(find(text), text, kinds)
-    if any(map(lowered.__contains__, _CODE_SIGNS)):
-        for find in (_codes, _stated):
+        for find in (_told, _changed):
             text = _without(find(text), text, kinds)
     return _without(_paired(text), text, kinds) if "/" in text or ":" in text else text
 
@@ -310,41 +285,22 @@ def _lowered(text: str) -> str:
     return text.replace("İ", "I").lower()
 
 
-def _without(spans: Iterator[tuple[int, int]], text: str, kinds: dict[str, None]) -> str:
+def _without(spans: Iterable[tuple[int, int]], text: str, kinds: dict[str, None], kind: str = "password") -> str:
     kept: list[str] = []
     at = 0
     for start, end in spans:
         if start >= at:
-            kept += (text[at:start], _mark("password", kinds))
+            kept += (text[at:start], _mark(kind, kinds))
             at = end
     return "".join((*kept, text[at:]))
 
 
-def _strong_near_name(text: str) -> Iterator[tuple[int, int]]:
-    for name in _PASSWORD_NEAR.finditer(_lowered(text)):
-        yield from (word.span() for word in _WORD_LIKE.finditer(text, *name.span("near")) if is_strong(word.group()))
-
-
-def _used_as(text: str) -> Iterator[tuple[int, int]]:
-    for match in _USED_AS.finditer(_lowered(text)):
-        end = match.start()
-        value = _NO_SECRET.split(text[max(0, end - LONGEST_PASSWORD) : end])[-1]
-        if is_secret_value(value, quoted=False):
-            yield end - len(value), end
-
-
-def _stated(text: str) -> Iterator[tuple[int, int]]:
-    for match in _STATED.finditer(_lowered(text)):
-        if not _STATE.fullmatch(match["said"]):
-            yield match.span("said")
-
-
-def _earlier(text: str) -> Iterator[tuple[int, int]]:
-    for match in _EARLIER.finditer(_lowered(text)):
-        start = match.start("said")
-        value = text[start : match.end("said")].rstrip("\"'`“”‘’,;.!?()")
-        if is_secret_value(value, quoted=False) and not any(each.fullmatch(value) for each in _KNOWN):
-            yield start, start + len(value)
+def _cards(text: str) -> Iterator[tuple[int, int]]:
+    shown = (match.span(group) for match in _CARD_GROUPS.finditer(text) for group in ("secret", "most"))
+    told = (match.span("secret") for match in _CARD_NAMED.finditer(_lowered(text)))
+    for start, end in sorted((*shown, *told), key=lambda span: (span[0], -span[1])):
+        if is_card_number("".join(filter(str.isdigit, text[start:end]))):
+            yield start, end
 
 
 def _changed(text: str) -> Iterator[tuple[int, int]]:
@@ -352,24 +308,9 @@ def _changed(text: str) -> Iterator[tuple[int, int]]:
     for match in (match for pattern in _CHANGED for match in pattern.finditer(lowered)):
         for start, end in (match.span("was"), match.span("becomes")):
             value = text[start:end].strip("\"'`“”‘’,;.!?()")
-            if is_secret_value(value, quoted=False) and not _KNOWN_NAME.fullmatch(value):
+            if is_secret_value(value, quoted=False) and not KNOWN_NAME.fullmatch(value):
                 begin = text.index(value, start)
                 yield begin, begin + len(value)
-
-
-def _codes(text: str) -> Iterator[tuple[int, int]]:
-    """Each code of those that a name announces: with a digit in it, for anything else is a word of the sentence."""
-    for match in _CODE.finditer(_lowered(text)):
-        start, end = match.span("said")
-        if _SEED.fullmatch(text, start, end):
-            yield start, end
-            continue
-        for code in _ONE_CODE.finditer(_lowered(text), start, end):
-            if not DIGIT.search(code.group()):
-                if code.group() == "and":
-                    continue
-                break
-            yield code.span()
 
 
 def _paired(text: str) -> Iterator[tuple[int, int]]:
@@ -381,24 +322,6 @@ def _paired(text: str) -> Iterator[tuple[int, int]]:
         value = text[start:end]
         if is_strong(value) and STRONG_SIGN.search(value) and not _PART_OF_PAGE.fullmatch(value):
             yield start, end
-
-
-def _beside_name(text: str) -> Iterator[tuple[int, int]]:
-    for match in _BESIDE.finditer(_lowered(text)):
-        start, end = match.span("said")
-        value = text[start:end].rstrip(".:?!" if match["bare"] is None else ".:?")
-        if is_placeholder(value):
-            continue
-        if match["bare"] or match["password"]:
-            if any(_GENERAL.search(match[name] or "") for name in ("of", "behind")):
-                continue
-            is_told = match["bare"] or match["of"]
-            is_secret = is_told and is_secret_value(value, quoted=False) and not ADDRESS.search(value)
-            is_secret = is_secret and not any(each.fullmatch(value) for each in _KNOWN)
-        else:
-            is_secret = is_key_like(value)
-        if is_secret:
-            yield start, start + len(value)
 
 
 def _told(text: str) -> Iterator[tuple[int, int]]:
@@ -417,9 +340,9 @@ def _told(text: str) -> Iterator[tuple[int, int]]:
                 is_secret = bool(match["password"] or match["phrase"])
             case "quoted" | "said":
                 # `ftp_2019` is a name in code and a password in a note.
-                noted = match["password"] and "=" not in match.group() and _SNAKE_AND_NUMBER.fullmatch(value)
+                noted = match["password"] and "=" not in match.group() and SNAKE_AND_NUMBER.fullmatch(value)
                 is_secret = bool(noted) or is_secret_value(value, quoted=False)
-                is_secret = is_secret and not (_NAME_AND_NUMBER.fullmatch(value) or _KNOWN_NAME.fullmatch(value))
+                is_secret = is_secret and not (NAME_AND_NUMBER.fullmatch(value) or KNOWN_NAME.fullmatch(value))
             case _:
                 is_secret = True
         if is_secret:

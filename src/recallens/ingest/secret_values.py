@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from math import log2
 from typing import Final
 
@@ -21,6 +22,11 @@ SHORTEST_SECRET: Final = 6
 # What is read of a value before it is judged; one that is longer goes with all the rest of it.
 LONGEST_LOOK: Final = 128
 SHORTEST_QUOTED_WORD: Final = 6
+# Of a value in prose that is no number: shorter ones are names of rooms and versions.
+SHORTEST_MIXED: Final = 5
+# Digits in several places are no year or number behind a word.
+SHORTEST_RANDOM: Final = 8
+MIN_RUNS: Final = 2
 # Of a password that is made of words; one that is longer is a phrase of a wallet.
 MOST_WORDS: Final = 6
 LONGEST_PASSWORD: Final = 64
@@ -48,6 +54,118 @@ _DIGIT_OR_SIGN: Final = re.compile(r"\d|[^\w./:-]")
 _DATE_OR_NUMBER: Final = re.compile(r"[\d.,:/+-]+[a-z%]{0,3}", re.IGNORECASE)
 STRONG_SIGN: Final = re.compile(r"[!@#$%^&*~](?=.)|[!#$%^&*~]\Z")
 ADDRESS: Final = re.compile(r"://|/|@[\w-]+\.|\.\w{2,4}\Z|\A[-$]")
+
+# SHA-256, ADR-021: a name, and no secret.
+NAME_AND_NUMBER: Final = re.compile(r"[A-Z]+[-_.]?\d+(?:\.\d+)*|[A-Z][a-z]+-\d|[A-Z]\d+-\d+")
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+\S*", re.IGNORECASE)
+# What texts about passwords name beside them: ways to hash and encode, systems, protocols.
+KNOWN_NAME: Final = re.compile(
+    r"(?:(?:hmac|pbkdf2?|ssl|tls)[-_])?(?:sha|md|aes|rsa|des|base|utf|argon|pbkdf|oauth|bcrypt|scrypt|ed|hmac|tls|crc|ip"
+    r"|http|windows|win|ubuntu|debian|python|java|node|postgres(?:ql)?|mysql|oracle|iphone|android|rfc|iso)"
+    r"[-_v]{0,2}\d+[-_\w.]{0,40}(?::\w+)?|1password\w{0,4}|(?:ecdsa|ed|http|utf)[-_]?\d+|bcrypt|scrypt|argon|saml|oauth"
+    r"|vault|bitwarden|lastpass|keepass",
+    re.IGNORECASE,
+)
+SNAKE_AND_NUMBER: Final = re.compile(r"[a-z]+_[a-z]*\d{2,}[a-z]?")
+_KNOWN: Final = (NAME_AND_NUMBER, SNAKE_AND_NUMBER, _VERSION, KNOWN_NAME)
+
+# What a value in prose can be made of, and as what it counts beside a name.
+GROUPS: Final[Mapping[str, str]] = {
+    "key": "made", "random": "made", "strong": "made", "mixed": "made", "signed": "made", "dotted": "made",
+    "coined": "made",  # letters of one language with digits or signs
+    "numbered": "numbered",  # a word and one or two digits
+    "short": "short",
+    "digits": "digits", "few digits": "digits", "year": "digits", "long number": "digits",
+    "word": "word", "proper": "word", "camel": "word", "compound": "word", "own": "word",
+    "odd": "odd",  # letters that make no word
+    "words": "words",
+}  # fmt: skip
+_OWN: Final = "".join(each(lambda pack: pack.letters))
+_OWN_LETTER: Final = re.compile(f"[{_OWN}]")
+# As a seed of one-time passwords is shown.
+SEED: Final = "(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}"
+_SEED: Final = re.compile(SEED)
+_GROUPED_DIGITS: Final = re.compile(r"[#*]?\d(?:[ -]?\d){2,15}[#*]{0,2}|[#*]\d{3,8}[#*]?")
+_SHORT_DIGITS: Final = 9
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_DATE: Final = re.compile(r"(?:19|20)\d\d-[01]?\d(?:-[0-3]?\d)?")
+_SIGNED: Final = re.compile(r"[A-Za-z]+(?:[!@#$%^&*~]+[A-Za-z]+)+[!*#]*|[A-Za-z]{4,}[@#$%^*~]")
+_NO_VALUE: Final = re.compile(r"\A0x|[(){}\[\]<>=|\\]")
+_COMPOUND: Final = re.compile(r"[A-Za-z]+(?:[-_][A-Za-z]+)+")
+# `8f3k-22mq`: as recovery codes are written.
+_BLOCKS: Final = re.compile(
+    r"(?=[a-z]*\d)(?:[a-zA-Z0-9]{4,5}-)+(?=[a-z]*\d)[a-zA-Z0-9]{4,5}|(?=\D*\d)\w{2,4}(?:-\w{4}){2,}"
+)
+_NUMBERED: Final = re.compile(r"[A-Za-z]+(?:[-_][A-Za-z]+)*[-_]?\d{1,2}")
+_WORD_AND_NUMBER: Final = re.compile(r"[A-Za-z]+\.\d+[!#]?")
+_DOTTED: Final = re.compile(r"[\w-]+(?:\.[A-Za-z_]\w*)+")
+_CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}")
+_CAPITAL_INSIDE: Final = re.compile(r"[a-z][A-Z]")
+_WORDS: Final = re.compile(r"[\w!&'-]+(?: [\w!&'-]+){1,7}")
+
+
+def is_own(letter: str) -> bool:
+    """Whether it is a letter that belongs to one language alone."""
+    return _OWN_LETTER.match(letter) is not None
+
+
+def is_known(value: str) -> bool:
+    """Whether a value names something that texts about passwords name: an algorithm, a system, a version, a ticket."""
+    return any(pattern.fullmatch(value) for pattern in _KNOWN)
+
+
+def shape_of(value: str, *, quoted: bool) -> str | None:
+    """What a value in prose is made of, a key of GROUPS; None is surely no secret."""
+    if _GROUPED_DIGITS.fullmatch(value):
+        if _DATE.fullmatch(value):
+            return None
+        digits = sum(map(str.isdigit, value))
+        if digits == 3 or digits >= _SHORT_DIGITS:
+            return "few digits" if digits == 3 else "long number"
+        return "year" if _YEAR.fullmatch(value) else "digits"
+    if _SEED.fullmatch(value):
+        return "strong"
+    if _NO_VALUE.search(value) or is_placeholder(value) or (value.isupper() and value.replace("_", "").isalpha()):
+        return None
+    if " " in value:
+        return "words" if quoted and _WORDS.fullmatch(value) else None
+    if (ADDRESS.search(value) and not _WORD_AND_NUMBER.fullmatch(value)) or (not quoted and is_known(value)):
+        return None
+    own, digit = _OWN_LETTER.search(value), DIGIT.search(value)
+    if own and value.isalpha() and all(map(is_own, value)):
+        return "own"
+    if own:
+        return "coined" if not value[0].isdigit() or _LETTER.search(value) is None else None
+    if digit and _LETTER.search(value) and not _DATE_OR_NUMBER.fullmatch(value):
+        return _shape_of_mixed(value)
+    if digit or not _LETTER.search(value):
+        return None
+    return _shape_of_letters(value)
+
+
+def _shape_of_mixed(value: str) -> str | None:
+    if len(value) < SHORTEST_MIXED:
+        return "short" if len(value) == SHORTEST_MIXED - 1 else None
+    is_scattered = len(_DIGITS.findall(value)) >= MIN_RUNS and _KEY_LETTERS.fullmatch(value)
+    if len(value) >= SHORTEST_RANDOM and is_scattered:
+        return "random"
+    if _NUMBERED.fullmatch(value):
+        return "numbered"
+    if is_key_like(value) or _BLOCKS.fullmatch(value):
+        return "key"
+    return "dotted" if _DOTTED.fullmatch(value) else "strong" if is_strong(value) else "mixed"
+
+
+def _shape_of_letters(value: str) -> str | None:
+    if _SIGNED.fullmatch(value):
+        return "signed" if len(value) >= SHORTEST_SECRET else None
+    if _COMPOUND.fullmatch(value):
+        return "compound"
+    if not value.isascii() or not value.isalpha() or len(value) < SHORTEST_MIXED:
+        return None
+    if _CONSONANTS.search(value):
+        return "odd"
+    return "camel" if _CAPITAL_INSIDE.search(value) else "word" if value.islower() else "proper"
 
 
 def is_secret_value(value: str, *, quoted: bool) -> bool:
@@ -98,3 +216,20 @@ def entropy(value: str) -> float:
     """H = −Σ p·log2(p) over the characters."""
     size = len(value)
     return -sum(count / size * log2(count / size) for count in Counter(value).values())
+
+
+# What a card of a network begins with, and how many digits it has: Visa, Mastercard, American Express, Diners,
+# Discover, JCB, UnionPay and the cards of Korea alone.
+_CARD: Final = re.compile(
+    r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}"
+    r"|(?:6011|64[4-9]\d|65\d\d|35\d\d)\d{12}|62\d{14,17}|9[4-9]\d{14}"
+)
+_DOUBLED: Final = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+
+
+def is_card_number(digits: str) -> bool:
+    """Whether these are the digits of a payment card: of a network, with the check digit that Luhn's sum asks for."""
+    if not digits.isascii() or not _CARD.fullmatch(digits):
+        return False
+    total = sum(_DOUBLED[int(digit)] if at % 2 else int(digit) for at, digit in enumerate(reversed(digits)))
+    return total % 10 == 0

@@ -13,8 +13,10 @@ from recallens.model.query import DEFAULT_TOKENS
 from recallens.model.state import MemoryState
 from recallens.model.trust import Input, Restrictions, derived
 
-# Gotchas come out of what the others leave, where there is enough of it.
+# Gotchas are told at length out of what is left over, where there is enough of it.
 GOTCHAS_FROM = 1_000
+# Of the total, one memory takes at most this part.
+MOST_OF_TOTAL = 8
 # How much more is tried out, to say what it would bring.
 MORE_TOKENS = 500
 
@@ -38,7 +40,9 @@ FULL_ALLOCATION: Mapping[SectionName, int] = {
 
 
 def allocation(total: int) -> dict[SectionName, int]:
-    """Each section's share; a budget below the usual one shrinks all of them alike, a larger one leaves more over."""
+    """What each section may spend on telling at length. A budget below the usual one shrinks all of them alike, a
+    larger one leaves more over.
+    """
     return {name: share * min(total, DEFAULT_TOKENS) // DEFAULT_TOKENS for name, share in FULL_ALLOCATION.items()}
 
 
@@ -60,11 +64,12 @@ class Item(Struct, frozen=True):
     tokens: int
     memory: Memory | None = None
     score: float | None = None
-    truncated: bool = False
+    relevance: float | None = None  # how likely it is to help, where that was judged
+    truncated: bool = False  # an excerpt, or a constitution that is cut
 
 
 class ContextSection(Struct, frozen=True):
-    """`allocated` is what it may spend; `used` is what its heading and items cost."""
+    """`allocated` is its share, or more where its excerpts take more; `used` is what its heading and items cost."""
 
     name: SectionName
     allocated: int
@@ -77,6 +82,7 @@ class LeftOut(Struct, frozen=True, rename={"name": "id"}):
     section: SectionName
     tokens: int
     reason: str
+    handle: str | None = None
 
 
 class Purchase(Struct, frozen=True):
@@ -92,7 +98,7 @@ class Purchase(Struct, frozen=True):
 
 
 class Context(Struct, frozen=True):
-    """`block` is the text to deliver; `budget.used` is what it costs. `snapshots` are the recalls that it rests on."""
+    """`block` is the text to deliver; `budget.used` is what it costs. `snapshots` names the recall that it rests on."""
 
     task: str
     block: str
@@ -109,6 +115,11 @@ class Context(Struct, frozen=True):
     @property
     def items(self) -> tuple[Item, ...]:
         return tuple(item for section in self.sections for item in section.items)
+
+    @property
+    def memories(self) -> tuple[Item, ...]:
+        """What is of this task and not of every one."""
+        return tuple(item for section in self.sections[1:] for item in section.items)
 
     @property
     def restrictions(self) -> Restrictions:

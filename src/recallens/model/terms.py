@@ -32,7 +32,7 @@ WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "graph": ("graph", "what it is linked to"),
     "importance": ("importance", "how important it is"),
     "salience": ("salience", "how much it has been in use"),
-    "reinforcementBoost": ("reinforcement", "how often it has proved right"),
+    "reinforcementBoost": ("reinforcement", "how often it was recalled or confirmed"),
     "recency": ("recency", "how new it is"),
     "intentMatch": ("kind of answer", "the kind of answer that is asked for"),
     "timeMatch": ("time asked about", "the time that is asked about"),

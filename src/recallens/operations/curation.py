@@ -14,7 +14,7 @@ from recallens.model.citation import Finding, Standing, Worktree
 from recallens.model.memory import Kind, Memory, Sector, Status, Tier, title_of
 from recallens.model.trust import proposal_number
 from recallens.operations.arguments import PAGE, Arguments
-from recallens.operations.memories import Edit, Relate
+from recallens.operations.memories import Edit, Relate, may_replace
 from recallens.operations.operation import Answer, Call, Operation, Right
 from recallens.render.records import check_record, memory_record
 from recallens.store.records import Listing
@@ -115,7 +115,7 @@ def keep_memory(engine: Engine, call: Call, given: KeepMemory) -> Answer:
         remembered = engine.remember(draft, dedupe=dedupe, namespace=call.namespace)
     else:
         ((remembered,),) = engine.memories.remember_many([draft], dedupe=dedupe, namespace=call.namespace)
-    return Answer(remembered.to_json(), value=remembered)
+    return Answer(remembered.to_json(), value=(remembered, may_replace(engine, remembered, call.namespace)))
 
 
 def keep_document(engine: Engine, call: Call, given: KeepDocument) -> Answer:

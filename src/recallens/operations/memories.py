@@ -32,7 +32,7 @@ from recallens.operations.arguments import (
     place_of,
 )
 from recallens.operations.operation import Answer, Call, Operation, Right, Written, answered, local_only
-from recallens.render.formats import visible
+from recallens.render.formats import as_title, visible
 from recallens.render.records import Record, memory_record, relation_record, shown_record
 from recallens.render.review import reasons
 from recallens.store.records import Listing
@@ -40,6 +40,7 @@ from recallens.text.normalize import normalize
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
+    from recallens.ingest.batch import Remembered
 
 
 class Remember(Arguments, frozen=True, kw_only=True):
@@ -149,9 +150,19 @@ def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
         held = f" {_PROPOSES.format(old=kept.proposes)}" if kept.proposes is not None else ""
         doubt = f" It waits for a person's review, because {', '.join(kept.suspected)}." if kept.waits else ""
         kept_as = "Kept as " if kept.outcome == "created" else "Known already as "
-        return f"{kept_as}{memory.handle}.{held}{doubt}{hidden}"
+        rival = "" if held else f" {may_replace(engine, kept, call.namespace)}".rstrip()
+        return f"{kept_as}{memory.handle}.{held}{rival}{doubt}{hidden}"
 
     return replace(answered(given.format, kept.to_json, words), proposed=kept.proposes is not None)
+
+
+def may_replace(engine: Engine, kept: Remembered, namespace: str | None) -> str:
+    """What a new text seems to correct, and how that is accepted; empty where it corrects nothing."""
+    if kept.may_replace is None:
+        return ""
+    old = as_title(visible(title_of(engine.get(kept.may_replace, namespace=namespace))))
+    accept = f"`recallens review approve {kept.handle}`"
+    return f"It may replace {kept.may_replace} ({old}), which holds too until {accept} accepts it."
 
 
 _PROPOSES = (

@@ -197,7 +197,7 @@ def _replayed(engine: Engine, ledger: Ledger) -> Answer:
     again = replayed(ledger)
     record = {"reproduced": True, **again.to_json()}
     try:
-        live = compare_live(ledger, engine.recalls.ledger)
+        live = compare_live(ledger, engine.recalls.ledger, engine.core.clock())
     except RecallensError as error:  # the record stands by itself, whatever has become of the store
         return Answer(record | {"liveError": error.message}, value=(again, None))
     return Answer(record | {"live": [difference.to_json() for difference in live]}, value=(again, live))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta
 
+from recallens.errors import NotFound
 from recallens.ingest.draft import Draft
 from recallens.model.context import Context
+from recallens.model.memory import Memory
 from recallens.model.query import DEFAULT_TOKENS
 from recallens.model.task import REWARDS, Ending
 from recallens.operations.arguments import (
@@ -114,12 +116,28 @@ def begin_work(engine: Engine, call: Call, asked: BeginWork) -> Answer | Written
     return answered(asked.format, lambda: record(found), lambda: text(found), found)
 
 
+def _all_of(engine: Engine, names: Iterable[str], **where: Any) -> list[Memory]:
+    found, unknown = list[Memory](), list[str]()
+    for name in dict.fromkeys(names):
+        try:
+            found.append(engine.get(name, **where))
+        except NotFound:
+            unknown.append(repr(name))
+    if unknown:
+        raise NotFound(
+            f"no memory {', '.join(unknown)} in this namespace, so nothing was changed",
+            hint="begin_work and search_memory tell the handles of what they gave.",
+        )
+    return found
+
+
 def finish_work(engine: Engine, call: Call, asked: FinishWork) -> Answer | Written:
     """All that is named is known before anything is changed."""
     where: dict[str, Any] = {"namespace": call.namespace}
     reward = asked.reward if asked.reward is not None else REWARDS[asked.outcome]
     task = engine.tasks.running(asked.task, "end it again", **where)
-    used = [engine.get(name, **where) for name in dict.fromkeys(asked.used)]
+    used = _all_of(engine, asked.used, **where)
+    strange = engine.tasks.not_given(used, task, **where) if used else []
     if used:
         counted = engine.tasks.used([memory.id for memory in used], task=task.id, **where)
         used = [memory for memory in used if memory.id in counted]
@@ -131,13 +149,23 @@ def finish_work(engine: Engine, call: Call, asked: FinishWork) -> Answer | Writt
     kept = [(engine.get(each.id, **where), str(each.outcome)) for each in learned]
     promoted = [engine.get(each.id, **where) for each in ended.promoted]
 
-    def record() -> Record:
-        return outcome_record(ended) | {
-            "used": [memory.id for memory in used],
-            "learned": [{"id": memory.id, "handle": memory.handle, "outcome": outcome} for memory, outcome in kept],
-        }
+    uncredited = [memory for memory in strange if memory not in used]
 
-    return answered(asked.format, record, lambda: finished_text(ended, used, kept, promoted), ended)
+    def record() -> Record:
+        unsure = {"notGiven": [memory.id for memory in strange], "noCredit": [memory.id for memory in uncredited]}
+        return (
+            outcome_record(ended)
+            | {name: ids for name, ids in unsure.items() if ids}
+            | {
+                "used": [memory.id for memory in used],
+                "learned": [{"id": memory.id, "handle": memory.handle, "outcome": outcome} for memory, outcome in kept],
+            }
+        )
+
+    def text() -> str:
+        return finished_text(ended, used, kept, promoted, not_given=strange)
+
+    return answered(asked.format, record, text, ended)
 
 
 def get_context(engine: Engine, call: Call, asked: ContextFor) -> Answer | Written:

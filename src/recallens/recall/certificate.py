@@ -18,8 +18,8 @@ from recallens.recall.coverage import ANSWERS_FROM, Spoken, coverage, missing, r
 from recallens.recall.facets import Facet, FacetKind, under_review
 from recallens.recall.judgement import OF_THE_FILE
 from recallens.recall.likeness import repeated_share
-from recallens.recall.scene import Scene
-from recallens.recall.views import RECENT, REVIEW, SAME_FILE, TIME, Admitted
+from recallens.recall.scene import EVERY, Scene
+from recallens.recall.views import RECENT, REVIEW, SAME_FILE, TIME, Admitted, within_windows
 
 # The specification: below the first the search widens once; still below the second, it suggests where else to look.
 WIDEN_BELOW: Final = 0.6
@@ -138,6 +138,8 @@ def elsewhere(
     worded = [facet for facet in bare if facet.groups]
     covered = coverage(scene, worded, rows[may_hold[rows]])
     found = {facet.text for facet, row in zip(worded, covered, strict=True) if row.any()}
+    found |= {facet.text for facet in bare if facet.window is not None
+              and (may_hold & within_windows(scene.columns, EVERY, [facet.window])).any()}  # fmt: skip
     return [facet.text for facet in bare if facet.text in found or facet.kind is FacetKind.ANSWER]
 
 

@@ -1,4 +1,4 @@
-"""Which items enter a context: section by section, whole, each once, within the allocation and the total."""
+"""What of the constitution and of the memories for a task enters a context, and how much is told of each."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recallens.model.citation import FileCitation, SymbolCitation
-from recallens.model.context import GOTCHAS_FROM, ContextSection, Item, LeftOut, SectionName, allocation
+from recallens.model.context import (
+    GOTCHAS_FROM,
+    MOST_OF_TOTAL,
+    ContextSection,
+    Item,
+    LeftOut,
+    SectionName,
+    allocation,
+)
 from recallens.model.memory import Kind, Memory
+from recallens.recall.coverage import ANSWERS_FROM
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import frame_words, query_stopwords
 from recallens.text.tokenizer import tokenize
 
-# Who chooses first. What names the code of the task goes there and not to the general part.
-CHOOSING = (
-    SectionName.CONSTITUTION,
-    SectionName.SKILLS,
-    SectionName.CODE_SYMBOLS,
-    SectionName.CONTEXT,
-    SectionName.GOTCHAS,
-)
+# What a memory takes at first with its header, and the first of them: as much as a line or two of a search.
+BRIEF, FIRST = 100, 160
 # Of a name's own words, as many as this must be among the task's for the name to be what the task is about.
 SHARED_WORDS = 0.5
 
+# An item within so many tokens: whole where it fits, else shortened; None where nothing of it fits.
 Shorten = Callable[[Item, int], Item | None]
 
 
@@ -36,75 +40,76 @@ class Selection:
 
 
 def select(
-    candidates: Mapping[SectionName, Sequence[Item]],
+    constitution: Sequence[Item],
+    memories: Sequence[tuple[SectionName, Item]],
     *,
     total: int,
     frame: int,
     headings: Mapping[SectionName, int],
-    shorten: Shorten,
+    cut: Shorten,
+    excerpt: Shorten,
 ) -> Selection:
-    """The best first, skipping what does not fit. Only the constitution is ever cut: it is always there."""
+    """The constitution within its share; every memory in brief, the likeliest first; then what is likely to answer at
+    length, within the share of its section.
+    """
     shares, left = allocation(total), total - frame
-    taken: dict[str, SectionName] = {}
-    passed: dict[str, LeftOut] = {}
-    sections = {}
-    for name in CHOOSING:
-        allowed = shares[name] if name in shares else left // 2 if left > GOTCHAS_FROM else 0
-        room = max(0, min(allowed, left))
-        chosen: list[Item] = []
-        used = 0
-        for item in candidates.get(name, ()):
-            if item.name in taken:
-                continue
-            heading = 0 if chosen else headings[name]
-            fitting: Item | None = item
-            if heading + item.tokens > room - used:
-                fitting = shorten(item, room - used - heading) if name is SectionName.CONSTITUTION else None
-            if fitting is None:
-                passed.setdefault(item.name, LeftOut(item.name, name, item.tokens, _reason(name, room - used, room)))
-                continue
-            chosen.append(fitting)
-            taken[item.name] = name
-            used += heading + fitting.tokens
-        left -= used
-        sections[name] = ContextSection(name, allowed, used, tuple(chosen))
-    sections = _filed(sections, headings)
-    return Selection(
-        tuple(sections[name] for name in SectionName),
-        tuple(missed for name, missed in passed.items() if name not in taken),
-        sum(section.used for section in sections.values()),
-    )
+    chosen: dict[SectionName, dict[str, Item]] = {name: {} for name in SectionName}
+    left_out: dict[str, LeftOut] = {}
+
+    def enter(section: SectionName, item: Item, most: int, shorten: Shorten) -> int:
+        """What it takes; nothing where it does not fit."""
+        heading = 0 if chosen[section] else headings[section]
+        fitting = shorten(item, min(most, left) - heading)
+        if fitting is None:
+            reason = f"does not fit the {max(0, min(most, left)):,} tokens left of {total:,}"
+            handle = item.memory.handle if item.memory is not None else None
+            left_out[item.name] = LeftOut(item.name, section, item.tokens, reason, handle)
+            return 0
+        chosen[section][item.name] = fitting
+        return heading + fitting.tokens
+
+    room = shares[SectionName.CONSTITUTION]
+    for item in constitution:
+        taken = enter(SectionName.CONSTITUTION, item, room, cut)
+        room, left = room - taken, left - taken
+    memories = [(section, item) for section, item in memories if item.name not in chosen[SectionName.CONSTITUTION]]
+    for at, (section, item) in enumerate(memories):
+        left -= enter(section, item, headings[section] + (BRIEF if at else FIRST), excerpt)
+
+    shares[SectionName.GOTCHAS] = left // 2 if left > GOTCHAS_FROM else 0
+    for section, item in memories:
+        brief = chosen[section].get(item.name)
+        if brief is None or not brief.truncated or not _may_answer(item):
+            continue
+        room = min(left, shares[section] - _used(chosen[section], headings[section]))
+        longer = excerpt(item, min(brief.tokens + room, total // MOST_OF_TOTAL))
+        if longer is not None and longer.tokens > brief.tokens:
+            chosen[section][item.name] = longer
+            left -= longer.tokens - brief.tokens
+
+    sections = []
+    for name, items in chosen.items():
+        used = _used(items, headings[name])
+        sections.append(ContextSection(name, max(shares[name], used), used, tuple(items.values())))
+        left_out = {id: left for id, left in left_out.items() if id not in items}
+    return Selection(tuple(sections), tuple(left_out.values()), sum(section.used for section in sections))
 
 
-def _filed(
-    sections: Mapping[SectionName, ContextSection], headings: Mapping[SectionName, int]
-) -> dict[SectionName, ContextSection]:
-    """A known issue stands among the gotchas, whichever share it was paid from."""
-    items = {name: [*section.items] for name, section in sections.items()}
-    for name in (SectionName.CONTEXT, SectionName.CODE_SYMBOLS):
-        issues = [item for item in items[name] if item.memory is not None and item.memory.kind is Kind.GOTCHA]
-        items[name] = [item for item in items[name] if item not in issues]
-        items[SectionName.GOTCHAS] = issues + items[SectionName.GOTCHAS]
-    filed = {}
-    for name, section in sections.items():
-        used = headings[name] + sum(item.tokens for item in items[name]) if items[name] else 0
-        filed[name] = ContextSection(name, max(section.allocated, used), used, tuple(items[name]))
-    return filed
+def _used(items: Mapping[str, Item], heading: int) -> int:
+    return heading + sum(item.tokens for item in items.values()) if items else 0
 
 
-def _reason(name: SectionName, left: int, room: int) -> str:
-    if name is SectionName.GOTCHAS and room == 0:
-        return f"gotchas get room only where over {GOTCHAS_FROM:,} tokens remain"
-    return f"does not fit the {left:,} tokens left of the {room:,} for {name}"
+def _may_answer(item: Item) -> bool:
+    return item.relevance is None or item.relevance >= ANSWERS_FROM
 
 
-def merged(lists: Iterable[Sequence[Item]]) -> list[Item]:
-    """Several recalls as one list, each memory where it scored best, the best first."""
-    best: dict[str, Item] = {}
-    for item in (item for items in lists for item in items):
-        if item.name not in best or (item.score or 0.0) > (best[item.name].score or 0.0):
-            best[item.name] = item
-    return sorted(best.values(), key=lambda item: -(item.score or 0.0))
+def section_of(memory: Memory, wanted: CodeNames) -> SectionName:
+    """Where a memory stands: by its kind, else by whether it is about the code that the task names."""
+    if memory.kind is Kind.GOTCHA:
+        return SectionName.GOTCHAS
+    if memory.kind in (Kind.SKILL, Kind.PATTERN):
+        return SectionName.SKILLS
+    return SectionName.CODE_SYMBOLS if named_by(memory, wanted) else SectionName.CONTEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +125,8 @@ def code_names(names: Iterable[str], text: str) -> CodeNames:
     return CodeNames(exact, _words(text))
 
 
-def named_by(memory: Memory, wanted: CodeNames) -> int:
-    """How its symbols and files meet the task: 2 by a name itself, 1 by the words that a name is made of, else 0."""
+def named_by(memory: Memory, wanted: CodeNames) -> bool:
+    """Whether the task names one of its symbols or files, or has the words that the name of one is made of."""
     symbols, paths = list(memory.annotations.symbols), list(memory.annotations.paths)
     for citation in memory.citations:
         if isinstance(citation, SymbolCitation):
@@ -130,9 +135,9 @@ def named_by(memory: Memory, wanted: CodeNames) -> int:
         elif isinstance(citation, FileCitation):
             paths.append(citation.path)
     if any(form in wanted.exact for name in (*symbols, *paths) for form in _forms(name)):
-        return 2
+        return True
     stems = (path.rsplit("/", 1)[-1].partition(".")[0] for path in paths)
-    return int(any(_shares(name, wanted.words) for name in (*symbols, *stems)))
+    return any(_shares(name, wanted.words) for name in (*symbols, *stems))
 
 
 def _forms(name: str) -> set[str]:

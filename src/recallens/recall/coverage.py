@@ -36,7 +36,9 @@ HALF_AS_LIKELY: Final = 0.5  # beside a row that is likelier than twice as likel
 SURE_BY_WORDS: Final = 0.1
 HALF_OF_A_PART: Final = 0.5
 SURE_OF_HALF: Final = 0.7  # where nothing of a kind is asked for
-MEASURED: Final = ("frequency", "duration", "version", "date", "time", "price", "value", "number")
+MEASURED: Final = (
+    "frequency", "duration", "version", "date", "time", "price", "value", "number", "age", "phone", "email", "plate"
+)  # fmt: skip
 BEGINNING: Final = 2
 _FIGURE: Final = re.compile(r"\d")
 # The encoder's opinion counts of a question of which it can read more than this.

@@ -61,6 +61,7 @@ _LEAST_WORDS_A_SIDE: Final = 2
 # A letter first and a number somewhere: DRM-99, s3. What it names is this one and no other.
 _IDENTIFIER: Final = re.compile(r"(?<![\w.-])(?=[\w-]*\d)[A-Za-z]\w*(?:[-_/.]\w+)*", re.ASCII)
 _ACTIVITIES: Final = re.compile(alternatives(lambda pack: pack.questions.activities), re.IGNORECASE)
+_PLACES: Final = re.compile(alternatives(lambda pack: pack.questions.places), re.IGNORECASE)
 _NOTHING: Final = re.compile(r"(?!)")
 _OF_CHANGE: Final = re.compile(alternatives(lambda pack: pack.questions.of_change), re.IGNORECASE)
 _CHANGE_WORDS: Final = re.compile(alternatives(lambda pack: pack.questions.change_words), re.IGNORECASE)
@@ -133,6 +134,16 @@ def topic_of(text: str, times: Iterable[str]) -> str:
     timeless = " ".join(_without(text, times).split())
     topic = " ".join(_ACTIVITIES.sub(" ", timeless).split())
     return next((rest for rest in (topic, timeless) if _terms(rest)), text)
+
+
+def place_alone(text: str, facets: Sequence[Facet]) -> tuple[str, str] | None:
+    """The place of a question, as written and by itself, where it is all that the question names."""
+    named = [facet.text for facet in facets if facet.kind in WORDED]
+    for match in _PLACES.finditer(text):
+        name = next(filter(None, match.groups()))
+        if named and all(name in other or other in name for other in named):
+            return match.group(), name
+    return None
 
 
 def of_a_change(text: str) -> bool:

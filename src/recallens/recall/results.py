@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from msgspec import Struct, structs
 
-from recallens.ingest.encoded import own_sentences
+from recallens.ingest.encoded import SENTENCE_CHARACTERS, own_parts
 from recallens.ingest.vault.lessons import extract_lesson_essence
 from recallens.model.citation import CitationCheck
 from recallens.model.ledger import Ledger
@@ -91,13 +91,15 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
 
 
 def nearest_sentences(scene: Scene, rows: IntArray) -> dict[int, str]:
-    """By memory number, the sentence whose vector is nearer to the question than that of the whole, where one is."""
+    """By memory number, the sentence whose vector is nearer to the question than that of the whole, where one is; of a
+    long text the window.
+    """
     nums = scene.columns["num"][rows].tolist()
     nearest = {}
     for num, part in zip(nums, scene.best_parts(rows).tolist(), strict=True):
         if part > 0:
             memory = scene.bodies.memories[num]
-            own = own_sentences(memory.author, memory.content)
+            own = own_parts(memory.author, memory.content)
             if part <= len(own):
                 nearest[num] = own[part - 1]
     return nearest
@@ -176,7 +178,7 @@ def describe(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     identities = {bodies.memories[num].id: identity(num, bodies, query) for num in nums}
     for num, sentence in nearest_sentences(scene, pool.rows[chosen]).items():
         if "title" in identities[bodies.memories[num].id]:  # else its text is withheld
-            identities[bodies.memories[num].id]["sentence"] = sentence
+            identities[bodies.memories[num].id]["sentence"] = sentence[:SENTENCE_CHARACTERS]
     for num, state in _standing(scene, nums, bodies, query).items():
         if warnings := list(state.warnings()):
             identities[bodies.memories[num].id]["state"] = warnings

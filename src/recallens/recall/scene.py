@@ -49,6 +49,9 @@ SEMANTIC: Final = "semantic"
 # The view of the second encoder, which reads what the store's own cannot.
 MULTILINGUAL: Final = "multilingual"
 TRANSLATION: Final = "translation"
+# Rows without a vector of it stand behind those with one, so that it is not asked while more lack theirs than so many,
+# and than this share of all.
+FEW, SMALL_SHARE = 32, 0.1
 # Between these shares of the question's words that the best row holds, words get their say where an answer may be in
 # another language.
 OF_SECOND, OF_BOTH = (0.25, 0.55), (0.4, 0.7)
@@ -251,7 +254,7 @@ class Scene(Struct, frozen=True, eq=False):
             return np.full(len(rows), np.nan)
 
     def best_parts(self, rows: IntArray) -> IntArray:
-        """Which part of each row has its cosine: 0 the whole, else one of its sentences; -1 where it has none."""
+        """Which part of each row has its cosine: 0 the whole, else one of its `own_parts`; -1 where it has none."""
         view = self.views.get(SEMANTIC)
         if isinstance(view, LazySemantic):
             with suppress(Exception):  # as with the scores, its failure is known
@@ -316,7 +319,8 @@ def open_scene(
         projects=sorted(projects.values()),
     )
     # The words of a question that is only a time say nothing to an encoder.
-    served = wants_second and index.second is not None and len(index.second) > 0 and not question.only_windows
+    have, wanted = index.with_second() if wants_second else (0, 0)
+    served = have > 0 and wanted - have <= max(FEW, SMALL_SHARE * wanted) and not question.only_windows
     if served and second is not None and unread:
         question = replace(question, fluency=known_share(query.text, second.languages))
     meant = without_names(query.text, speakers)
@@ -341,7 +345,7 @@ def open_scene(
         at=query.at,
         usage=usage_at(columns, reader.trail.usage_until(query.at), query.at) if past else usage_now(columns),
         bodies=Bodies(reader, query.worktree or standing),
-        second_vectors=index.with_second() if wants_second else (0, 0),
+        second_vectors=(have, wanted),
         heirs={},
         versions=versions,
     )

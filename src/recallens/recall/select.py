@@ -35,8 +35,10 @@ from recallens.model.verdict import (
     places,
 )
 from recallens.recall.coverage import ANSWERS_FROM, missing, spoken_of
+from recallens.recall.facets import place_alone
 from recallens.recall.gates import filter_rules, passing
 from recallens.recall.likeness import likeness
+from recallens.recall.plan import PLANNED_CHARACTERS
 from recallens.recall.results import excerpts
 from recallens.recall.scene import Scene
 from recallens.recall.sources import session_summaries
@@ -117,6 +119,9 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     views = [RECENT, TIME] if scene.question.only_windows else [RECENT]
     for view in views:
         keep |= pool.proposed_by(view)[order]
+    if scene.question.windows and _only_names_a_place(scene, query):  # few name the place that all of them know
+        then = within_windows(scene.columns, pool.rows[order], scene.question.windows)
+        keep[places(then)[:DOUBTFUL_FEW]] = True
     if not anywhere(keep):
         nearest = order[[int(relevance.argmax())]]
         facets = scene.question.facets
@@ -167,12 +172,19 @@ def of_that_time(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
     odds = pool.relevance[order] / np.maximum(1.0 - pool.relevance[order], SURE)
     if not anywhere(inside) or everywhere(inside):
         return
+    if _only_names_a_place(scene, query):  # what happened there at another time is no answer
+        yield _pick(scene, pool, "of-that-time", order[inside], "of another time than the one asked about")
+        return
     # People tell later, in a talk, how it was.
     is_note = scene.columns["position"][pool.rows[order]] < 0
     least = np.where(is_note & (then is not None), LATER_ODDS, OTHER_TIME_ODDS)
     keep = inside | (odds > least * odds[inside].max())
     reason = "" if everywhere(keep) else "of another time than the one asked about"
     yield _pick(scene, pool, "of-that-time", order[keep], reason)
+
+
+def _only_names_a_place(scene: Scene, query: Query) -> bool:
+    return place_alone(query.text[:PLANNED_CHARACTERS], scene.question.facets) is not None
 
 
 # ── what stays out ──

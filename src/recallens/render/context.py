@@ -14,21 +14,25 @@ from unicodedata import normalize
 
 from msgspec.structs import replace
 
-from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, SectionName
+from recallens.model.context import HYPOTHESIS, Context, ContextSection, Item, LeftOut, SectionName
 from recallens.model.craft import Craft, Gotcha, Pattern, Skill
 from recallens.model.memory import Memory, Zone, as_json, title_of
-from recallens.model.recall import Retrieval, SearchResult, build_strings
+from recallens.model.recall import Recall, Retrieval, SearchResult, build_strings
 from recallens.model.state import Verified, is_hypothesis
 from recallens.model.task import TaskOutcome
 from recallens.model.times import day
 from recallens.model.trust import speaks_to_reader
 from recallens.render.formats import as_name, as_title, cites, failures, visible
-from recallens.render.records import present, to_text
+from recallens.render.layers import LEAST, excerpt_of, label_of
+from recallens.render.records import certificate_of, present, to_text
+from recallens.text.excerpt import Wanted
 from recallens.text.token_count import budget_tokens, count_tokens, fit, one_line
 
 MARK_LENGTH: Final = 4
 CITATIONS_SHOWN: Final = 3
+LEFT_OUT_SHOWN: Final = 5
 CUT: Final = "cut here]"
+EXCERPT: Final = "; excerpt"
 _BACKTICKS: Final = re.compile(r"`{3,}")
 
 
@@ -93,8 +97,23 @@ def heading(mark: str, name: SectionName) -> str:
     return f"[{mark} {name}]\n"
 
 
-def closing(mark: str) -> str:
-    return f"[{mark} end]\n"
+def closing(mark: str, *remarks: str) -> str:
+    return f"{' '.join((f'[{mark} end]', *filter(None, remarks)))}\n"
+
+
+def doubt_of(recall: Recall) -> str:
+    """What a search would say of its results where none is likely to answer."""
+    certificate = certificate_of(recall.ledger) or {}
+    if not recall.results or certificate.get("verdict") != "doubtful":
+        return ""
+    return f"Doubtful: {certificate['likelihood']:.0%} likely to help."
+
+
+def no_room_for(left_out: Sequence[LeftOut]) -> str:
+    names = [left.handle or visible(left.name) for left in left_out[:LEFT_OUT_SHOWN]]
+    if more := len(left_out) - len(names):
+        names.append(f"{more} more")
+    return f"No room for {', '.join(names)}: get_details tells a memory in full."
 
 
 def item_of(mark: str, name: str, head: str, text: str, **known: Any) -> Item:
@@ -103,8 +122,27 @@ def item_of(mark: str, name: str, head: str, text: str, **known: Any) -> Item:
     return Item(name, delivered, count_tokens(delivered), **known)
 
 
+def excerpted(item: Item, result: SearchResult, wanted: Wanted, tokens: int) -> Item | None:
+    """An item whole where it fits, else by the sentences that answer, as a line of a search; None where no such line
+    fits.
+    """
+    if item.tokens <= tokens:
+        return item
+    own = item.text.partition("\n")[0]
+    head = f"{own}{EXCERPT}\n{label_of(result.memory, result.state)}"
+    room = tokens - count_tokens(f"{head}\n")
+    text = excerpt_of(result, wanted, room, around=result.rank == 1)[0] if room >= LEAST else ""
+    if not text:
+        return None
+    delivered = f"{head}{text}\n"
+    cost = count_tokens(delivered)
+    return replace(item, text=delivered, tokens=cost, truncated=True) if cost <= tokens else None
+
+
 def shortened(item: Item, tokens: int) -> Item | None:
     """As many sentences of an item as fit, saying that it was cut; None where not even one does."""
+    if item.tokens <= tokens:
+        return item
     head, _, text = item.text.partition("\n")
     said = f"{head.partition(']')[0]} {CUT}"
     cut, _ = fit(text, tokens - count_tokens(f"{head}\n") - count_tokens(f"\n{said}\n"))
@@ -115,27 +153,32 @@ def shortened(item: Item, tokens: int) -> Item | None:
     return replace(item, text=delivered, tokens=cost, truncated=True) if cost <= tokens else None
 
 
-def block(mark: str, sections: Iterable[ContextSection]) -> str:
+def block(mark: str, sections: Iterable[ContextSection], left_out: Sequence[LeftOut] = (), *, doubt: str = "") -> str:
+    """The text to deliver; its last line says what is not told in full, and how to get it."""
     filled = [section for section in sections if section.items]
     if not filled:
         return ""
     parts = [opening(mark)]
     for section in filled:
         parts += [heading(mark, section.name), *(item.text for item in section.items)]
-    return "".join([*parts, closing(mark)])
+    has_excerpts = any(item.truncated and item.memory is not None for section in filled for item in section.items)
+    more = no_room_for(left_out) if left_out else "get_details tells the excerpts in full." if has_excerpts else ""
+    return "".join([*parts, closing(mark, doubt, more)])
 
 
 # ── for agents ──
 
-NOTHING: Final = "Nothing that is remembered is likely to help with this.\n"
+NOTHING: Final = "Nothing in memory is about this task"
 
 
 def context_text(context: Context) -> str:
-    """The block, or that there is none, and why."""
-    why = f"{visible(context.notice)}.\n" if context.notice else NOTHING
+    """The block, and where no memory is in it that there is none, and why."""
+    why = ""
     if context.left_out:
-        why = f"Nothing fits {context.budget.total:,} tokens; {len(context.left_out)} memories would cost more.\n"
-    return (context.block or why) + _line(failures(context.degraded))
+        why = "" if context.block else no_room_for(context.left_out)
+    elif not context.memories:
+        why = f"{visible(context.notice or NOTHING)}."
+    return context.block + _line(why) + _line(failures(context.degraded))
 
 
 def _line(sentence: str) -> str:
@@ -148,11 +191,15 @@ def begun_text(task: str, context: Context) -> str:
 
 
 def finished_text(
-    ended: TaskOutcome, used: Sequence[Memory], learned: Sequence[tuple[Memory, str]], promoted: Sequence[Memory]
-) -> str:
+    ended: TaskOutcome, used: Sequence[Memory], learned: Sequence[tuple[Memory, str]], promoted: Sequence[Memory],
+    *, not_given: Sequence[Memory] = (),
+) -> str:  # fmt: skip
     lines = [f"Task {as_name(ended.task.id)} has ended with reward {ended.task.reward:g}."]
     if used:
         lines.append(f"Used: {', '.join(memory.handle for memory in used)}.")
+    for memory in not_given:
+        counts = "it counts because you say so" if memory in used else "no credit"
+        lines.append(f"{memory.handle} was not given to this task: {counts}.")
     if ended.waiting:
         lines.append(f"More trusted than you are, so that what they have to do with it waits for review:"
                      f" {', '.join(ended.waiting)}.")  # fmt: skip

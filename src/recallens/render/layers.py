@@ -116,7 +116,8 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
     longest = LONGEST_LINE * (2 if leads or (question.steps and has_steps(memory.content)) else 1)
     size = longest if room is None else min(room, longest)
     left = size - count_tokens(f"{head}\n")
-    summary, truncated = _said(memory, question, left, whole=room, nearest=result.sentence, around=leads)
+    most = INDEX_TOKENS if room is None else min(left, INDEX_TOKENS)
+    summary, truncated = excerpt_of(result, question, left, whole=most, around=leads)
     text = head + summary
     return IndexEntry(
         id=memory.id,
@@ -135,20 +136,19 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
     )
 
 
-def _said(
-    memory: Memory, question: str | Wanted, room: int, *, whole: int | None, nearest: str | None = None,
-    around: bool = False,
-) -> tuple[str, bool]:  # fmt: skip
-    """What the memory says on one line, and whether anything of its text is missing."""
-    most = INDEX_TOKENS if whole is None else min(room, INDEX_TOKENS)
-    own = said_by(memory)
+def excerpt_of(
+    result: SearchResult, wanted: Wanted, room: int, *, whole: int = 0, around: bool = False
+) -> tuple[str, bool]:
+    """What the memory says on one line, and whether anything of its text is missing; one of up to `whole` tokens is
+    not shortened.
+    """
+    memory, own = result.memory, said_by(result.memory)
     for text in (titled(memory, own), own):
         line = visible(one_line(text))
-        if len(line) <= most * 24 and count_tokens(line) <= most:
+        if len(line) <= whole * 24 and count_tokens(line) <= whole:
             return line, False
     if room < 1:
         return "", True
-    wanted = wanted_of(question)
     if memory.summary and wanted.words.keys().isdisjoint(tokenize(memory.content[:_READ])):
         return fit(visible(one_line(memory.summary)), room)[0], True
     text = titled(memory, plain_text(memory.content, memory.title) or memory.content)
@@ -158,7 +158,7 @@ def _said(
     for said in filter(None, texts):
         size = room
         while size > 0:  # spelling out what could break a line makes it longer
-            shown = answering(said, wanted, tokens=size, related=True, nearest=nearest, around=around)
+            shown = answering(said, wanted, tokens=size, related=True, nearest=result.sentence, around=around)
             line = visible(one_line(shown))
             if (over := count_tokens(line) - room) <= 0:
                 return line, True
@@ -216,7 +216,8 @@ def fitted_lines(
     """The lines and the foot within the limit, and the places of the lines in it: taken in `order`, the last of them
     `shorter` where that makes it fit.
 
-    The foot gives way first, and what is left out is said, with the `left_out` before.
+    The foot gives way to the first line alone: what is missing says more than another line. What is left out is said,
+    with the `left_out` before.
     """
 
     def written(shown: Mapping[int, str], foot: str = "") -> str:
@@ -224,16 +225,19 @@ def fitted_lines(
         told = f"{left} more left out: {RAISE}" if left else ""
         return "\n".join(filter(None, (*(shown[at] for at in sorted(shown)), " ".join(filter(None, (foot, told))))))
 
+    def room(shown: Mapping[int, str], foot: str = "") -> int:
+        return -1 if limit is None else limit - takes(written(shown, foot))
+
     everything = written(dict(enumerate(lines)), foot(order))
     if limit is None or takes(everything) <= limit:
         return everything, sorted(order)
     shown: dict[int, str] = {}
     for at in order:
-        whole = {**shown, at: lines[at]}
-        if takes(written(whole)) > limit:
-            room = limit - takes(written(shown) if shown else f"{len(lines) + left_out - 1} more left out: {RAISE}")
-            short = shorter(at, room) if room > LEAST else ""
-            if short and takes(written({**shown, at: short})) <= limit:
+        whole, ending = {**shown, at: lines[at]}, foot(sorted((*shown, at)))
+        if room(whole, ending) < 0 and (shown or room(whole) < 0):
+            left = room({**shown, at: ""}, ending if shown else "")
+            short = shorter(at, left) if left > LEAST else ""
+            if short and room({**shown, at: short}, ending if shown else "") >= 0:
                 shown[at] = short
             break
         shown = whole

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from recallens.text.sentences import sentences
+
 _FENCE: Final = re.compile(r"^ {0,3}(```|~~~)")
 _HEADING: Final = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$")
 _ITEM: Final = re.compile(r"^[ \t]*(?:[-*+]|(?P<number>\d{1,3})[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
@@ -82,6 +84,19 @@ def plain_text(text: str, title: str | None = None) -> str:
         mark = f"{block.level}. " if block.level else "- "
         lines.append(f"{mark}{words}" if block.kind == "item" else words)
     return "\n\n".join(lines)
+
+
+def headed_sentences(text: str) -> Iterator[str]:
+    """Its sentences without the marks. A heading says nothing by itself: it stands before the first one below it."""
+    heading = ""
+    for block in blocks(text):
+        words = block.text if block.kind == "code" else _INLINE.sub(_words, block.text)
+        if block.kind == "heading":
+            heading = words.strip()
+            continue
+        for sentence in sentences(words):
+            yield f"{heading}{'' if heading[-1] in '.!?…。:' else ':'} {sentence}" if heading else sentence
+            heading = ""
 
 
 def to_html(text: str, title: str | None = None) -> str:

@@ -13,12 +13,17 @@ TITLE_CHARACTERS: Final = 80
 _EARLIEST, _LATEST = "1970-01-01", "9999-12-30"
 
 
-def time_of(ledger: Ledger) -> dict[str, Any] | None:
-    """The windows of a recall, how many memories they hold and, where none, the nearest day that has one."""
+def time_of(ledger: Ledger, *, unshown: int = 0) -> dict[str, Any] | None:
+    """The windows of a recall, how many memories they hold and, where none, the nearest day that has one; of a question
+    that is only a time, how many `more` are of it than are shown, of which `unshown` for want of room.
+    """
     plan = next(iter(ledger.notes("plan")), {})
     windows, undated, held = plan.get("windows"), plan.get("undated"), ledger.notes("time")
+    listed = next((note["listed"] for note in ledger.notes("timeReasons")[-1:] if "listed" in note), None)
     told = {"undated": undated} if undated else {}
     told |= {name: plan[name] for name in ("perhaps", "place") if name in plan}
+    if held and listed and (more := held[-1]["held"] - listed + unshown) > 0:
+        told["more"] = more
     return {"windows": windows or [], **told, **(held[-1] if held else {})} if windows or told else None
 
 
@@ -42,9 +47,13 @@ def time_line(time: Mapping[str, Any] | None) -> str:
     place = f"“{time['place']['text']}” is the project {time['place']['project']}." if "place" in time else ""
     line = " ".join(filter(None, (f"Time: {'; '.join(map(_window, time['windows']))}.", place, undated)))
     if time.get("held") != 0:
-        return line
+        return " ".join(filter(None, (line, more_line(time))))
     nearest = f" The nearest day that has something is {time['nearest']}." if "nearest" in time else ""
     return f"{line} Nothing is of that time.{nearest}"
+
+
+def more_line(time: Mapping[str, Any] | None) -> str:
+    return f"{time['more']} more of that time." if time and "more" in time else ""
 
 
 def _window(window: Mapping[str, Any]) -> str:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # a store without a vault never loads what a vault is made of
     from recallens.model.vault import Placed
 
 META_ENCODER_SPEC, META_ENCODER_KEY = "encoder-spec", "encoder-key"
-# The encoder whose vectors of sentences every memory has that should, or waits for.
-META_SENTENCES = "sentence-vectors"
+# The encoder of which every memory has the vectors of its parts that it should, or waits for them.
+META_PARTS = "part-vectors"
 
 OriginKey = tuple[str, str, str | None, str]
 """Where a text came from: source, source id, project, content hash."""

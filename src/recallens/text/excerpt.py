@@ -131,6 +131,8 @@ def answering(
         whole = len(chosen) in (0, len(lines)) and not (leading and first)
         return text if whole else _joined(lines, chosen or range(len(lines)))
     order, chosen = _order(held, worth), []
+    if around:
+        order = _with_what_follows(order, held, worth)
     # Who asks how gets the steps, whatever else is told around them.
     listed = [at for at, line in enumerate(lines) if _STEP.match(line)] if wanted.steps else []
     if len(listed) >= _LEAST_STEPS:
@@ -231,6 +233,14 @@ def _order(held: Sequence[frozenset[str]], worth: Mapping[str, float]) -> list[i
         else:
             heappush(left, (now, at))
     return order
+
+
+def _with_what_follows(order: list[int], held: Sequence[frozenset[str]], worth: Mapping[str, float]) -> list[int]:
+    """The sentence behind the best one before those that say far less: it goes on about the same and may answer."""
+    values = [sum(worth.get(word, 0.0) for word in held[at]) for at in order]
+    ahead = [at for at, value in zip(order, values, strict=True) if value >= values[0] * _AS_MUCH]
+    follows = [order[0] + 1] if order[0] + 1 < len(held) else []
+    return list(dict.fromkeys([*ahead, *follows, *order]))
 
 
 def _joined(lines: Sequence[str], chosen: Sequence[int]) -> str:

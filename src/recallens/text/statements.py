@@ -34,6 +34,8 @@ SAME_SUBJECT: Final = 0.6
 # Where a line ends, or a stop that closes something.
 _CLAUSE: Final = re.compile(r"[.!?。;][.!?。;]*(?=\s|$)|\n")
 _NUMBER: Final = re.compile(r"\d")
+# Frontmatter: fields of the page, and each page has its own.
+_FIELDS: Final = re.compile(r"\A\s*---[ \t]*\n.*?^---[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 class Disagreement(StrEnum):
@@ -55,7 +57,7 @@ class Claim(Struct, frozen=True):
 def statements_in(text: str) -> Sequence[Claim]:
     """What a text states as holding: what happened once is no statement."""
     check()
-    return _statements_in(text[:READ_CHARACTERS])
+    return _statements_in(_FIELDS.sub("", text[:READ_CHARACTERS]))
 
 
 @remembered(REMEMBERED)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
 from operator import attrgetter
@@ -18,6 +19,7 @@ from typing import Final, NamedTuple, assert_never
 from recallens.text.languages import PACKS, Phrases, alternatives, packs_for
 from recallens.text.languages.pack import EventRule, TimeRule, TimeWords
 from recallens.text.sieve import ALWAYS, LetterGuard, sets_met
+from recallens.text.tense import LAST, NEXT, outlook_of, sentence_around
 
 Span = tuple[date, date]
 
@@ -42,24 +44,24 @@ class EventPhrase(NamedTuple):
     end: int | None
 
 
-class _Match(NamedTuple):
+class Match(NamedTuple):
     start: int
     end: int
     span: Span
-    vague: bool
+    rule: TimeRule
 
 
 # How far from a time the words may stand that open its span: a whole text for each time would cost its square.
 _NEARBY: Final = 40
 _start: Final = attrgetter("start")
-_EPOCH: Final = date(1970, 1, 1)
-_DAY: Final = timedelta(days=1)
+EPOCH: Final = date(1970, 1, 1)
+DAY: Final = timedelta(days=1)
 _DAY_MS: Final = 86_400_000
 
 # A day without a year is the coming one if it is no farther ahead: of a question, which mostly asks for what has been,
 # and of a memory, where it is the nearest.
 UPCOMING: Final = timedelta(days=60)
-NEAREST: Final = timedelta(days=182)
+NEAREST: Final = timedelta(days=184)
 # Of every language: numbers alone.
 _ISO: Final = TimeRule(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)", "date")
 # One look that rules most texts out: every rule of a language needs one of its signs, or a year.
@@ -73,17 +75,17 @@ _SINCE: Final = tuple(word for pack in PACKS for word in pack.times.since_within
 
 
 def day_of(milliseconds: int) -> date:
-    return date.fromordinal(_EPOCH.toordinal() + milliseconds // _DAY_MS)
+    return date.fromordinal(EPOCH.toordinal() + milliseconds // _DAY_MS)
 
 
 def milliseconds(day: date) -> int:
-    return (day - _EPOCH).days * _DAY_MS
+    return (day - EPOCH).days * _DAY_MS
 
 
 def week(of: date) -> Span:
     """From Monday."""
-    monday = of - of.weekday() * _DAY
-    return monday, monday + 7 * _DAY
+    monday = of - of.weekday() * DAY
+    return monday, monday + 7 * DAY
 
 
 def month(year: int, number: int) -> Span:
@@ -101,7 +103,7 @@ def months_after(start: date, count: int) -> date:
 
 def _before(today: date, unit: str, count: int) -> date:
     if unit in ("day", "week"):
-        return today - count * (7 if unit == "week" else 1) * _DAY
+        return today - count * (7 if unit == "week" else 1) * DAY
     return months_after(today, -count * (1 if unit == "month" else 12))
 
 
@@ -109,15 +111,15 @@ def ago(today: date, unit: str, count: int) -> Span:
     """The day itself for days; for longer units, half of one to each side, for nobody counts so finely."""
     point = _before(today, unit, count)
     slack = {"day": 0 if count < 7 else 2, "week": 3, "month": 15, "year": 182}[unit]
-    end = min(point + (slack + 1) * _DAY, today + _DAY)
-    return point - slack * _DAY, max(end, point + _DAY)
+    end = min(point + (slack + 1) * DAY, today + DAY)
+    return point - slack * DAY, max(end, point + DAY)
 
 
 def period(today: date, unit: str, back: int) -> Span:
     """The day, or the calendar week, month or year, so many before this one."""
     match unit:
         case "day":
-            return today - back * _DAY, today - (back - 1) * _DAY
+            return today - back * DAY, today - (back - 1) * DAY
         case "week":
             return week(today - timedelta(weeks=back))
         case "month":
@@ -130,22 +132,25 @@ def period(today: date, unit: str, back: int) -> Span:
             return part_of_year(today, 1, 12, today.year - back)
 
 
-def month_day(today: date, number: int, day_number: int, year_number: int | None, ahead: timedelta) -> Span | None:
-    """Without a year the latest such day, unless the next one is at most so far ahead."""
-    try:
-        named_day = date(year_number or today.year, number, day_number)
-        if year_number is None and named_day > today + ahead:
-            named_day = named_day.replace(year=today.year - 1)
-        elif year_number is None and named_day.replace(year=today.year + 1) <= today + ahead:
-            named_day = named_day.replace(year=today.year + 1)
-    except ValueError:
-        return None
-    return named_day, named_day + _DAY
+def ahead(today: date, unit: str, count: int) -> Span:
+    """As `ago`, the other way."""
+    start, end = ago(today, unit, count)
+    point = _before(today, unit, -count)
+    slack = (end - start).days // 2
+    return max(point - slack * DAY, today + DAY), point + (slack + 1) * DAY
 
 
-def part_of_month(today: date, number: int, days: tuple[int, int | None], year_number: int | None) -> Span:
-    start, end = month(year_number or (today.year if number <= today.month else today.year - 1), number)
-    return start.replace(day=days[0]), end if days[1] is None else start.replace(day=days[1])
+def latest(number: int, day_number: int, by: date) -> date | None:
+    """The latest such day of a month up to one; None where no year has it."""
+    for year in range(by.year, by.year - 5, -1):
+        with suppress(ValueError):
+            if (day := date(year, number, day_number)) <= by:
+                return day
+    return None
+
+
+def part_of_month(first: date, days: tuple[int, int | None]) -> Span:
+    return first.replace(day=days[0]), months_after(first, 1) if days[1] is None else first.replace(day=days[1])
 
 
 def part_of_year(today: date, first_month: int, length: int, year_number: int | None) -> Span:
@@ -158,7 +163,7 @@ def part_of_year(today: date, first_month: int, length: int, year_number: int | 
 
 def time_references(text: str, today: date) -> list[Reference]:
     """In text order, none inside another; two that are the ends of one span are one."""
-    found = _found(text, today)
+    found = matches(text, today)
     references: list[Reference] = []
     at = 0
     while at < len(found):
@@ -168,36 +173,40 @@ def time_references(text: str, today: date) -> list[Reference]:
             at += 2
             continue
         end, span = _bounded(text, first, today)
-        references.append(Reference(text[first.start : end].strip(), *span, first.vague))
+        references.append(Reference(text[first.start : end].strip(), *span, first.rule.vague))
         at += 1
     return references
 
 
-def _found(text: str, today: date, ahead: timedelta = UPCOMING, readings: frozenset[str] | None = None) -> list[_Match]:
-    """Those of these readings, or of every one."""
+def matches(text: str, today: date, readings: frozenset[str] | None = None) -> list[Match]:
+    """Those of a memory, of these readings; or those of a question, of every one."""
     of_year = _YEAR.search(text) is not None
     of_all = of_year and readings is None
     told = tuple(pack.code for pack, sign in _SIGNS if (of_all or sign.within(text)) and pack in packs_for(text))
     if not told and not of_year:
         return []
-    found: list[_Match] = []
+    found: list[Match] = []
     rules, lowered = _rules(told, readings), text.casefold()
     met = sets_met(lowered)
     for rule, words, guard in rules:
         if not guard.may_match(lowered, met):
             continue
-        if rule.any_such and readings is None and _is_present(text, words):  # why are we closed on Sunday
-            continue
+        if rule.any_such and readings is None and _is_present(text, words) and not re.search(words.ahead, text.lower()):
+            continue  # why are we closed on Sunday
         for match in _pattern(words.around[0] + rule.pattern + words.around[1]).finditer(text):
             at = bisect_left(found, match.end(), key=_start)  # none overlaps another: only the one before it can
             if at and match.start() < found[at - 1].end:
                 continue
             try:
-                span = _understood(rule, match, today, words, ahead)
+                span = _understood(rule, match, today, words, readings is not None)
             except (ValueError, OverflowError):  # no such day, or a year that no calendar has
                 continue
-            if span is not None:
-                found.insert(at, _Match(*match.span(), span, rule.vague))
+            if span is not None and (also := match.groupdict().get("also")):
+                other = span[0].replace(day=int(also))
+                found.insert(at, Match(match.start("also"), match.end(), (other, other + DAY), rule))
+                found.insert(at, Match(match.start(), match.start("also"), span, rule))
+            elif span is not None:
+                found.insert(at, Match(*match.span(), span, rule))
     return found
 
 
@@ -206,9 +215,12 @@ def _is_present(text: str, words: TimeWords) -> bool:
     return bool(re.search(words.present, text.lower())) and not re.search(words.was, text.lower())
 
 
-def _joined(text: str, first: _Match, last: _Match) -> bool:
-    """Whether the two are the first and the last day of one span: between 1 and 10 October."""
+def _joined(text: str, first: Match, last: Match) -> bool:
+    """Whether the two are the first and the last day of one span: between 1 and 10 October, or 28 and 29 November."""
     between = text[first.end : last.start]
+    neighbours = first.span[1] == last.span[0] and last.span[1] - first.span[0] == 2 * DAY
+    if neighbours and (not between or _bound("both").fullmatch(between)):
+        return True
     opened = _bound("between").search(_before_it(text, first)) and _bound("joints").fullmatch(between)
     return bool(opened or _bound("ranges").fullmatch(between))
 
@@ -234,61 +246,59 @@ def _rules(
     )
 
 
-def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWords, ahead: timedelta) -> Span | None:
+def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWords, of_memory: bool) -> Span | None:
     groups = {name: value.lower() for name, value in match.groupdict().items() if value}
     known_year = int(groups["year"]) if "year" in groups else None
     told_year = known_year or (today.year - rule.back if rule.back else None)
+    if of_memory and "month" in groups and told_year is None and re.search(words.this_year, sentence_around(match)):
+        told_year = today.year
     count = _number(groups["count"], words.numbers) if "count" in groups else rule.count
     unit = words.units.get(groups["unit"], groups["unit"]) if "unit" in groups else rule.unit
     match rule.reading:
-        case "date" if "month" not in groups:  # the latest such day
-            this_month = today.replace(day=int(groups["day"])) if int(groups["day"]) <= today.day else None
-            first = this_month or months_after(today.replace(day=1), -1).replace(day=int(groups["day"]))
-            return first, first + _DAY
-        case "date":
-            month_number = _number(groups["month"], words.months)
-            span = month_day(today, month_number, int(groups["day"]), known_year, ahead)
-            if span is None or "until" not in groups:
-                return span
-            last = span[0].replace(day=int(groups["until"]))
-            return (span[0], last + _DAY) if last >= span[0] else span
-        case "part" if "month" not in groups:
-            then = months_after(today.replace(day=1), -rule.back)
-            return part_of_month(then, then.month, words.parts[groups["part"]], then.year)
-        case "part":
-            return part_of_month(today, _number(groups["month"], words.months), words.parts[groups["part"]], known_year)
-        case "month":
-            number = _number(groups["month"], words.months)
-            if not 1 <= number <= 12:
+        case "date" | "week":
+            first = _named_day(groups, match, today, words, told_year, of_memory)
+            if first is None:
                 return None
-            # Without a year it is the latest such month that has begun; or the coming one, of which one asks as such.
-            coming = month(today.year + (number < today.month), number)
-            if (
-                told_year is None
-                and ahead == UPCOMING
-                and today < coming[0] <= today + ahead
-                and _is_present(match.string, words)
-            ):
-                return coming
-            return month(told_year or (today.year if number <= today.month else today.year - 1), number)
+            if rule.reading == "week":
+                return week(first)
+            last = first.replace(day=int(groups["until"])) if "until" in groups else first
+            return first, max(first, last) + DAY
+        case "part" if "month" not in groups:
+            return part_of_month(months_after(today.replace(day=1), -rule.back), words.parts[groups["part"]])
+        case "part" | "month":
+            first = _named_month(groups, match, today, words, told_year, of_memory)
+            if first is None:
+                return None
+            return part_of_month(first, words.parts[groups["part"]] if rule.reading == "part" else (1, None))
         case "day":
             return period(today, "day", rule.back)
         case "ago":
             return ago(today, unit, count)
+        case "ahead" | "coming" if (
+            outlook_of(match, words) == LAST
+        ):  # what took two weeks, and not what is in two weeks
+            return None
+        case "ahead":
+            return ahead(today, unit, count)
+        case "coming":
+            return today, _before(today, unit, -count) + DAY
         case "past":
-            return _before(today, unit, count), today + _DAY
+            return _before(today, unit, count), today + DAY
         case "period":
             return period(today, unit, rule.back)
         case "weekend":
             monday, end = week(today - timedelta(weeks=rule.back))
-            return monday + 5 * _DAY, end
+            return monday + 5 * DAY, end
         case "weekday" if "week" in groups:
             monday, _ = week(today - timedelta(weeks=words.weeks[groups["week"]]))
-            weekday = monday + words.weekdays.index(groups["weekday"]) * _DAY
-            return weekday, weekday + _DAY
+            weekday = monday + words.weekdays.index(groups["weekday"]) * DAY
+            return weekday, weekday + DAY
+        case "weekday" if rule.back < 0 or outlook_of(match, words) == NEXT:
+            weekday = today + ((words.weekdays.index(groups["weekday"]) - today.weekday()) % 7 or 7) * DAY
+            return weekday, weekday + DAY
         case "weekday":
-            weekday = today - ((today.weekday() - words.weekdays.index(groups["weekday"])) % 7 or 7) * _DAY
-            return weekday, weekday + _DAY
+            weekday = today - ((today.weekday() - words.weekdays.index(groups["weekday"])) % 7 or 7) * DAY
+            return weekday, weekday + DAY
         case "season":
             return part_of_year(today, words.seasons[groups["season"]], 3, told_year)
         case "quarter":
@@ -300,23 +310,66 @@ def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWo
     assert_never(rule.reading)
 
 
+Groups = Mapping[str, str]
+
+
+def _named_day(
+    groups: Groups, match: re.Match[str], today: date, words: TimeWords, year: int | None, of_memory: bool
+) -> date | None:
+    day_number = int(groups["day"])
+    if "month" in groups:
+        number = _number(groups["month"], words.months)
+        if year is not None:
+            return date(year, number, day_number)
+        reach = _reach(match, words, of_memory)
+        return None if reach is None else latest(number, day_number, today + reach)
+    # Of no month: the latest such day, or the coming one, of which one asks as such.
+    first = today.replace(day=1)
+    if outlook_of(match, words) == NEXT or (not of_memory and _is_present(match.string, words)):
+        return (first if day_number >= today.day else months_after(first, 1)).replace(day=day_number)
+    return (first if day_number <= today.day else months_after(first, -1)).replace(day=day_number)
+
+
+def _named_month(
+    groups: Groups, match: re.Match[str], today: date, words: TimeWords, year: int | None, of_memory: bool
+) -> date | None:
+    number = _number(groups["month"], words.months)
+    if year is not None or not 1 <= number <= 12:
+        return date(year or today.year, number, 1) if 1 <= number <= 12 else None
+    reach, first = _reach(match, words, of_memory), today.replace(day=1)
+    if reach == UPCOMING:  # of a month that has not begun one asks as such
+        begun, coming = latest(number, 1, today), latest(number, 1, today + reach)
+        return coming if begun != coming and _is_present(match.string, words) else begun
+    return None if reach is None else latest(number, 1, first + reach)
+
+
+def _reach(match: re.Match[str], words: TimeWords, of_memory: bool) -> timedelta | None:
+    """How far ahead a day without a year may be; None where a memory speaks of such a day of every year."""
+    if of_memory and re.search(words.yearly, sentence_around(match)):
+        return None
+    outlook = outlook_of(match, words)
+    if of_memory:
+        return NEAREST if outlook is None else outlook
+    return NEXT if outlook == NEXT else UPCOMING
+
+
 def _number(spelled: str, names: Mapping[str, int]) -> int:
     return int(spelled) if spelled.isdigit() else names[spelled]
 
 
-def _bounded(text: str, match: _Match, today: date) -> tuple[int, Span]:
+def _bounded(text: str, match: Match, today: date) -> tuple[int, Span]:
     """Where the words that tell it end, and the span: all since it or until it where the words around it say so."""
     before, after, span = _before_it(text, match), text[match.end : match.end + _NEARBY], match.span
     opens = text[match.start : match.end].lower().startswith(_SINCE)
     since, ended, until = (_bound(name).match(after) for name in ("since_after", "ended_after", "until_after"))
     if opens or since or _bound("since_before").search(before):
-        return match.end + (since.end() if since else 0), (span[0], max(today + _DAY, span[1]))
+        return match.end + (since.end() if since else 0), (span[0], max(today + DAY, span[1]))
     if ended or _bound("until_before").search(before):
-        return match.end + (ended.end() if ended else 0), (_EPOCH, span[0])
-    return (match.end + until.end(), (_EPOCH, span[1])) if until else (match.end, span)
+        return match.end + (ended.end() if ended else 0), (EPOCH, span[0])
+    return (match.end + until.end(), (EPOCH, span[1])) if until else (match.end, span)
 
 
-def _before_it(text: str, match: _Match) -> str:
+def _before_it(text: str, match: Match) -> str:
     return text[max(0, match.start - _NEARBY) : match.start]
 
 
@@ -339,10 +392,11 @@ def event_phrase(text: str, today: date) -> EventPhrase | None:
                 continue
             rest = (text[: match.start()] + text[match.end() :]).lower()
             opens = match.start("event") + _DETERMINER
-            is_dated = any(time.start <= opens and match.start() < time.end for time in _found(text, today))
+            is_dated = any(time.start <= opens and match.start() < time.end for time in matches(text, today))
             verbless = not re.search(words.present, rest) and re.search(words.asks, rest)
             past = re.search(words.past, rest) or verbless
-            if not is_dated and past and not re.search(words.habit, rest):
+            to_come = rule.end == 0 and re.search(words.ahead, rest)  # what is to be done before it: it is to come too
+            if not is_dated and past and not to_come and not re.search(words.habit, rest):
                 return EventPhrase(match.group().strip(), match["event"].strip(), rule.first, rule.end)
     return None
 
@@ -387,35 +441,3 @@ def _event_pattern(pattern: str) -> re.Pattern[str]:
 @cache
 def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
-
-
-# ── the days that a memory's text speaks of ──
-
-# How much of a text is read for days, and how many of them are kept, 16 bits each: what says when stands early on.
-TOLD_CHARACTERS: Final = 4_000
-DAYS_TOLD: Final = 4
-DAY_BITS: Final = 16
-# A whole month stands beyond every day that fits (2079), as its number since 1970.
-MONTHS_FROM: Final = 40_000
-_TOLD: Final = frozenset(("date", "month", "day", "ago", "weekday", "period"))
-
-
-def days_told(text: str, created: int) -> int:
-    """The first few days and whole months that a text names, as one number; the day on which it was made says nothing.
-
-    A day without a year is the nearest to that day: in January, 20 December was three weeks ago.
-    """
-    made = day_of(created)
-    numbers: dict[int, None] = {}
-    for match in _found(text[:TOLD_CHARACTERS], made, NEAREST, _TOLD):
-        start, end = match.span
-        if start == made:
-            continue
-        if end - start == _DAY:
-            numbers[(start - _EPOCH).days] = None
-        elif start.day == 1 and end == months_after(start, 1):
-            numbers[MONTHS_FROM + (start.year - 1970) * 12 + start.month - 1] = None
-    packed = 0
-    for place, number in enumerate([number for number in numbers if 0 < number < 1 << DAY_BITS][:DAYS_TOLD]):
-        packed |= number << (DAY_BITS * place)
-    return packed - (1 << 64) if packed >= 1 << 63 else packed

@@ -16,7 +16,7 @@ from recallens.model.query import MAX_LIMIT, NEUTRAL, OPTIONS, Mode, Query, plac
 from recallens.model.terms import ordinal
 from recallens.model.times import instant
 from recallens.model.verdict import FloatArray
-from recallens.xray.ladder import LIMIT_PICKS, Fate, Walk
+from recallens.xray.ladder import LIMIT_PICKS, RELEVANCE_CUT, Fate, Walk
 
 Rerun = Callable[[Query], Ledger]
 
@@ -34,7 +34,7 @@ _BY_TIME = frozenset(("status-active", "validity"))
 # The setting of the query behind each of the caller's own gates and picks, and the value that turns it off.
 FILTER_SETTINGS: Mapping[str, tuple[str, Any]] = {
     gate: (place_of(name), NEUTRAL[name]) for name, option in OPTIONS.items() for gate in option.gates
-} | dict.fromkeys(("relevance-cut", "doubtful-few"), ("cut", False))  # the one that is on where nothing is said
+} | dict.fromkeys((RELEVANCE_CUT, "doubtful-few"), ("cut", False))  # the one that is on where nothing is said
 
 
 class Statement(Struct, frozen=True):
@@ -48,16 +48,21 @@ class Statement(Struct, frozen=True):
         return {**as_json(self), "sentence": self.sentence}
 
 
-class QueryChange(Statement, frozen=True):
-    """One setting of the query, and the rank that the memory took when the query was run again with it."""
+class QueryChange(Statement, frozen=True, omit_defaults=True):
+    """One setting of the query, and the rank that the memory took when the query was run again with it.
+
+    `uncut`: it helps only where the cut is off too.
+    """
 
     setting: str
     before: Any
     after: Any
     rank: int
+    uncut: bool = False
 
     def applied(self, query: Query) -> Query:
-        return changed(query, self.setting, self.after)
+        after = changed(query, self.setting, self.after)
+        return structs.replace(after, cut=False) if self.uncut else after
 
     @property
     def sentence(self) -> str:
@@ -77,6 +82,7 @@ class QueryChange(Statement, frozen=True):
         else:
             unit = {"budget": " characters", "tokens": " tokens"}.get(group, "")
             instruction = f"{group} {after}{unit} instead of {before}"
+        instruction += ", and all of them, however unlikely to help" if self.uncut else ""
         return f"{instruction}; it is {ordinal(self.rank)} then"
 
     def __str__(self) -> str:
@@ -106,6 +112,7 @@ class Reruns:
     def __init__(self, memory_id: str, query: Query, rerun: Rerun) -> None:
         self.memory_id, self.query, self._rerun = memory_id, query, rerun
         self.spent = 0
+        self.uncut = False
         self._last: Ledger | None = None
 
     def run(self, query: Query) -> Ledger:
@@ -121,7 +128,15 @@ class Reruns:
         except RecallensError:  # what cannot be asked at all, such as meaning without an encoder, brings nothing in
             return None
         places = np.flatnonzero(pool.ids[pool.ranked()] == self.memory_id.encode())
-        return QueryChange(setting, current(self.query, setting), value, int(places[0]) + 1) if len(places) else None
+        if not len(places):
+            return None
+        return QueryChange(setting, current(self.query, setting), value, int(places[0]) + 1, self.uncut)
+
+    def without_cut(self) -> Reruns:
+        """The same of the query without the cut, with the runs that are left."""
+        bare = Reruns(self.memory_id, structs.replace(self.query, cut=False), self._rerun)
+        bare.spent, bare.uncut = self.spent, True
+        return bare
 
     def exhausted(self) -> bool:
         """Whether the last run had already seen all that any limit could show, or no further run is left."""
@@ -177,9 +192,14 @@ def changes(reruns: Reruns, walk: Walk, fate: Fate, memory: Memory | None) -> It
     if fate.cut is not None and fate.cut.name in FILTER_SETTINGS:
         yield from _present([reruns.change(*FILTER_SETTINGS[fate.cut.name])])
     yield from _present(_budget(reruns, short) for short in shortages(walk, fate))
-    if fate.proposed:
+    unlikely = fate.cut is not None and fate.cut.name == RELEVANCE_CUT  # no weight makes a row likelier
+    if fate.proposed and not unlikely:
         yield from _present(_weights(reruns, walk, fate))
+    if query.cut and unlikely:
+        yield from _present([_uncut_limit(reruns, walk, fate)])
     yield from _present(reruns.change("mode", mode) for mode in Mode if mode is not query.mode)
+    if query.cut and not unlikely:
+        yield from _present([_uncut_limit(reruns, walk, fate)])
 
 
 def _present(found: Iterable[QueryChange | None]) -> Iterator[QueryChange]:
@@ -236,6 +256,14 @@ def _limit(reruns: Reruns, guess: int) -> QueryChange | None:
             return None
         low, at = at, min(2 * at, MAX_LIMIT)
     return None
+
+
+def _uncut_limit(reruns: Reruns, walk: Walk, fate: Fate) -> QueryChange | None:
+    """What is unlikely to help and far down takes both: the cut off and a higher limit."""
+    uncut = reruns.without_cut()
+    found = _limit(uncut, _first_limit(walk, fate))
+    reruns.spent = uncut.spent
+    return found
 
 
 def _budget(reruns: Reruns, short: Shortage) -> QueryChange | None:

@@ -10,6 +10,7 @@ from recallens.model.ledger import Ledger
 from recallens.model.memory import Status, as_json, minted_at
 from recallens.model.query import WATCH, Query
 from recallens.model.terms import in_words, ordinal
+from recallens.model.times import instant
 from recallens.xray.counterfactual import FILTER_SETTINGS, Statement
 from recallens.xray.ladder import LIMIT_PICKS, NOT_PROPOSED, Fate, Rejection, Walk
 
@@ -49,13 +50,14 @@ class NewMemory(Struct, frozen=True, tag_field="type", tag="new-memory"):
         return "it is new: it was stored after the earlier recall"
 
 
-class GoneSince(Struct, frozen=True, tag_field="type", tag="gone"):
-    """Superseded, forgotten, archived … since the earlier recall, or deleted for good."""
+class GoneSince(Struct, frozen=True, tag_field="type", tag="gone", omit_defaults=True):
+    """Superseded, forgotten, archived … since the earlier recall, or deleted for good. `by` took its place."""
 
     how: str
+    by: str | None = None
 
     def __str__(self) -> str:
-        return f"it is {self.how} now"
+        return f"it is {self.how} now" if self.by is None else f"it is {self.how} by {self.by} now"
 
 
 class SettingChanged(Struct, frozen=True, tag_field="type", tag="setting"):
@@ -64,8 +66,12 @@ class SettingChanged(Struct, frozen=True, tag_field="type", tag="setting"):
     after: Any
 
     def __str__(self) -> str:
-        after, before = ("unset" if value is None or value == () else value for value in (self.after, self.before))
-        return f"{self.setting} is {after} and was {before}"
+        return f"{self.setting} is {self._in_words(self.after)} and was {self._in_words(self.before)}"
+
+    def _in_words(self, value: Any) -> Any:
+        if value is None or value == ():
+            return "unset"
+        return instant(value) if self.setting in ("now", "as_of") else value
 
 
 class NotProposed(Struct, frozen=True, tag_field="type", tag="not-proposed"):
@@ -232,14 +238,14 @@ class _Comparison:
             return GoneSince("deleted")
         rejected = next((gate for gate in fate.rejections if gate.name != NOT_PROPOSED), None)
         if rejected is not None:
-            return self._rejected(rejected, when)
+            return self._rejected(id, rejected, when)
         if fate.proposed and fate.cut is not None:
             return self._kept_out_by(fate.cut)
         setting = self._first("namespace", "text", "mode", "preset", "files", "limit", "as_of")
         other = self.after if when == "before" else self.before
         return setting or NotProposed(when, other.fate(id).views)
 
-    def _rejected(self, gate: Rejection, when: Literal["before", "after"]) -> OwnCause:
+    def _rejected(self, id: str, gate: Rejection, when: Literal["before", "after"]) -> OwnCause:
         if gate.name in FILTER_SETTINGS:
             setting = self._first(FILTER_SETTINGS[gate.name][0])
         elif gate.name in ("status-active", "validity"):
@@ -251,7 +257,10 @@ class _Comparison:
         if gate.name == "status-active" and when == "after":
             # The gate's reason names the statuses: more than one where it masked several rows.
             statuses = gate.reason.removeprefix("rejected ").split(", ")
-            return GoneSince(" or ".join(status for status in Status if status in statuses) or "not active")
+            how = " or ".join(status for status in Status if status in statuses) or "not active"
+            facts = self.after.names.get(id, {}).get("facts", {})
+            how = facts.get("status", how)
+            return GoneSince(how, facts.get("successor") if how == Status.SUPERSEDED else None)
         return Filtered(gate.name, gate.reason)
 
     def _kept_out_by(self, cut: Rejection) -> OwnCause:

@@ -38,6 +38,8 @@ NOT_PROPOSED: Final = "not-proposed"
 # The picks that keep the first `limit` rows: by score alone, or by score less likeness to what is kept already.
 MMR: Final = "mmr-diversify"
 LIMIT_PICKS: Final = frozenset(("limit", MMR))
+# The pick that keeps what is likely enough to help.
+RELEVANCE_CUT: Final = "relevance-cut"
 # Gates of the direct answer judge its own rows only: they explain the tier, and stand in the ladder as one filter where
 # they masked rows that the ladder had counted.
 DIRECT_ANSWER: Final = "direct-answer"
@@ -219,13 +221,18 @@ class Walk:
     def relevance(self, position: int) -> float | None:
         return None if self.judgement is None else float(self.judgement.probability[position])
 
+    def words_held(self, position: int) -> float | None:
+        """How much of the question the row says, as it was judged."""
+        held = None if self.judgement is None else self.judgement.signals.get("words")
+        return None if held is None else float(held[position])
+
     def relevance_parts(self, position: int) -> Mapping[str, float] | None:
         return None if self.judgement is None else self.judgement.parts_of(position)
 
     @property
     def relevance_floor(self) -> float | None:
         """Below this a row was not likely enough to help."""
-        cuts = self.notes.get("relevance-cut", ())
+        cuts = self.notes.get(RELEVANCE_CUT, ())
         return float(cuts[-1]["least"]) if cuts else None
 
     # ── the filters ──

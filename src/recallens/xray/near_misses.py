@@ -16,7 +16,7 @@ from recallens.model.terms import as_share, ordinal
 from recallens.model.times import day_and_month
 from recallens.model.verdict import all_but
 from recallens.xray.counterfactual import shortages
-from recallens.xray.ladder import LIMIT_PICKS, Walk
+from recallens.xray.ladder import LIMIT_PICKS, RELEVANCE_CUT, Walk
 
 NEAR_MISSES: Final = 5
 # The caller's filters that compare one attribute with one value.
@@ -82,7 +82,7 @@ def missed(walk: Walk, position: int, filter: str, words: str, facts: Facts) -> 
             return Shortfall("meant for another context only")
         case "budget-fit":
             return _budget(walk, position, words)
-        case "relevance-cut" if (relevance := walk.relevance(position)) is not None:
+        case _ if filter == RELEVANCE_CUT and (relevance := walk.relevance(position)) is not None:
             floor = walk.relevance_floor
             below = "" if floor is None or floor <= relevance else f", below {as_share(floor)}"
             lacking = None if floor is None else max(floor - relevance, 0.0)

@@ -14,11 +14,10 @@ from recallens.model.pool import Pool
 from recallens.model.verdict import Bond, Found, Gate, Judgement, Note, Pick, Round, Term
 from recallens.xray.counterfactual import Rerun
 from recallens.xray.diff import Difference, diff
-from recallens.xray.ladder import query_from_record
+from recallens.xray.ladder import RELEVANCE_CUT, query_from_record
 
 __all__ = ["Difference", "Replayed", "compare_live", "replay"]
 
-CUT = "relevance-cut"
 # Sums of the same terms in the same order are equal to the bit; a record that passed through decimals is, to this.
 _TOLERANCE = 1e-9
 
@@ -50,11 +49,11 @@ def replay(ledger: Ledger, *, digest: str | None = None) -> Replayed:
     pool, asked_for = Pool(), None  # ledgers of before the cut said what else it lets through are not held to it
     for at, entry in enumerate(ledger.entries):
         _check(pool, entry, at)
-        if isinstance(entry.verdict, Note) and entry.verdict.name == CUT and "askedFor" in entry.verdict.data:
+        if isinstance(entry.verdict, Note) and entry.verdict.name == RELEVANCE_CUT and "askedFor" in entry.verdict.data:
             asked_for = entry.verdict.data
         if isinstance(entry.verdict, Pick):
             _check_order(pool, entry, entry.verdict, at)
-            if entry.verdict.name == CUT and asked_for is not None:
+            if entry.verdict.name == RELEVANCE_CUT and asked_for is not None:
                 _check_cut(pool, entry, entry.verdict, asked_for, at)
         pool = pool.apply(entry.verdict)
     order = pool.ranked()
@@ -66,14 +65,20 @@ def replay(ledger: Ledger, *, digest: str | None = None) -> Replayed:
     )
 
 
-def compare_live(stored: Ledger, rerun: Rerun) -> list[Difference]:
+def compare_live(stored: Ledger, rerun: Rerun, now: int = 0) -> list[Difference]:
     """The same question to the store as it is now: what entered, left, moved or was scored anew, and the cause of each.
 
-    The stored results are watched, so that one which is not found any more is still judged by every gate.
+    At its own time what was replaced since held still, so it is asked at `now`; where that gives the same results in
+    the same order, only time has moved their scores, and it is asked at its own. The stored results are watched, so
+    that one which is not found any more is still judged by every gate.
     """
     query = query_from_record(stored.query)
     results = replay(stored).ids
-    live = rerun(structs.replace(query, watch=tuple(dict.fromkeys((*query.watch, *results)))))
+    query = structs.replace(query, watch=tuple(dict.fromkeys((*query.watch, *results))))
+    live = rerun(query)
+    if now > query.now:
+        present = rerun(structs.replace(query, now=now))
+        live = live if replay(present).ids == replay(live).ids else present
     return list(diff(stored, live).changes)
 
 

@@ -10,7 +10,7 @@ from recallens.errors import InvalidInput
 from recallens.model.memory import Memory, Status, Zone
 from recallens.model.query import Documents, Query
 from recallens.model.salience import DAY_MS
-from recallens.model.terms import ordinal
+from recallens.model.terms import as_share, ordinal
 from recallens.model.times import day
 from recallens.model.verdict import Found
 from recallens.xray.counterfactual import (
@@ -24,8 +24,9 @@ from recallens.xray.counterfactual import (
     standing_in_views,
     valid_moment,
 )
-from recallens.xray.ladder import LIMIT_PICKS, MMR, NOT_PROPOSED, Fate, Rejection, Walk
+from recallens.xray.ladder import LIMIT_PICKS, MMR, NOT_PROPOSED, RELEVANCE_CUT, Fate, Rejection, Walk
 
+MEANING_VIEWS = ("semantic", "multilingual")  # their score is a cosine
 # The caller's filters that compare one attribute with one value.
 _ATTRIBUTES = ("project", "sector", "tier", "kind")
 
@@ -43,7 +44,7 @@ class Missed(Struct, frozen=True, rename="camel", omit_defaults=True):
 
     `rank` is its place by score among what reached the picks, as if it were one of them. `score` is what it lacks to
     the last row kept; it is absent where it lacks nothing. `view_rank` is its best place in a view, `depth` how many
-    rows that view was asked for.
+    rows that view was asked for. `relevance` is what it lacks to the least that the cut asks for.
     """
 
     rank: int | None = None
@@ -54,6 +55,7 @@ class Missed(Struct, frozen=True, rename="camel", omit_defaults=True):
     view: str | None = None
     view_rank: int | None = None
     depth: int | None = None
+    relevance: float | None = None
 
 
 class Returned(Statement, frozen=True, tag_field="outcome", tag="returned", rename="camel"):
@@ -166,12 +168,42 @@ def _blockers(
     if not fate.proposed and not (found and _within_reach(walk, fate)):
         found.append(_unproposed(walk, fate))
     pick = walk.limit_pick()
-    if fate.cut is not None:
+    unlikely = _unlikely(walk, fate)
+    if unlikely is not None:
+        found.append(unlikely)
+    elif fate.cut is not None:
         reason = _cut_words(fate, query, short)
         found.append(Blocker(fate.cut.name, fate.cut.stage, reason))
-    elif pick is not None and fate.standing > query.limit:
+    by_rank = fate.cut is not None and fate.cut.name in LIMIT_PICKS
+    if pick is not None and fate.standing > query.limit and not by_rank:
         found.append(Blocker(pick[1].name, pick[0].stage, _rank_words(fate, query)))
     return tuple(found)
+
+
+def _unlikely(walk: Walk, fate: Fate) -> Blocker | None:
+    """That it is not likely enough to help, how likely it is, and of what that is made."""
+    cut = next((step for step, pick in walk.picks if pick.name == RELEVANCE_CUT), None)
+    lacking = _lacking_relevance(walk, fate)
+    if cut is None or lacking is None or (fate.cut is not None and fate.cut.name != RELEVANCE_CUT):
+        return None
+    assert fate.position is not None
+    relevance, floor = walk.relevance(fate.position) or 0.0, walk.relevance_floor or 0.0
+    held = walk.words_held(fate.position)
+    signals = [] if held is None else [f"words held {held:.0%}"]
+    signals += [
+        f"cosine {at['score']:.2f} ({view})"
+        for view, at in standing_in_views(walk, fate.id).items()
+        if view in MEANING_VIEWS
+    ]
+    made_of = f" ({', '.join(signals)})" if signals else ""
+    reason = f"its relevance is {as_share(relevance)}, below {as_share(floor)}{made_of}"
+    return Blocker(RELEVANCE_CUT, cut.stage, reason)
+
+
+def _lacking_relevance(walk: Walk, fate: Fate) -> float | None:
+    floor = walk.relevance_floor
+    relevance = None if fate.position is None else walk.relevance(fate.position)
+    return None if floor is None or relevance is None or relevance >= floor else floor - relevance
 
 
 def _unproposed(walk: Walk, fate: Fate) -> Blocker:
@@ -271,6 +303,7 @@ def _missed(query: Query, walk: Walk, fate: Fate, memory: Memory | None, short: 
         view=best[0] if best else None,
         view_rank=best[1]["rank"] if best else None,
         depth=best[1]["depth"] if best else None,
+        relevance=_lacking_relevance(walk, fate),
     )
 
 

@@ -106,10 +106,12 @@ def _keep_one(given: Given, content: str, said: Mapping[str, Any], *, dedupe: bo
         encodes = embed and engine.core.encoding.key is not None
 
     def printed(answer: Answer) -> None:
-        remembered = answer.value
+        remembered, replaceable = answer.value
         say(f"{_OUTCOMES[remembered.outcome]} {remembered.id}")
         if remembered.redacted:
             given.note(f"redacted before it was stored: {', '.join(remembered.redacted)}")
+        if replaceable:
+            given.note(replaceable)
         if remembered.waits:
             given.note(f"it waits in `recallens review list`, because {', '.join(remembered.suspected)}")
         if remembered.outcome is Outcome.CREATED and encodes and not remembered.embedded:

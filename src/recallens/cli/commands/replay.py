@@ -10,11 +10,10 @@ from recallens.cli.given import Given
 from recallens.cli.options import TEXT, shared
 from recallens.cli.screen import counted, say
 from recallens.errors import InvalidInput
-from recallens.model.times import instant
 
 if TYPE_CHECKING:
     from recallens.operations import Answer
-    from recallens.xray.diff import Difference, SettingChanged
+    from recallens.xray.diff import Difference
 
 
 @click.command()
@@ -69,7 +68,7 @@ def diff(given: Given, before: str, after: str) -> None:
         for heading, changes in (("entered", difference.entered), ("left", difference.left),
                                  ("moved", difference.moved), ("other scores", difference.rescored)):  # fmt: skip
             _print_section(heading, _sentences(changes))
-        _print_section("settings", [_setting(one) for one in difference.settings])
+        _print_section("settings", map(str, difference.settings))
 
     given.perform("diff_records", {"before": before, "after": after}, printed)
 
@@ -95,15 +94,8 @@ def _same(before: float, after: float) -> bool:
     return f"{before:.4f}" == f"{after:.4f}"
 
 
-def _setting(one: SettingChanged) -> str:
-    """Times are read as times."""
-    if one.setting not in ("now", "as_of"):
-        return str(one)
-    before, after = ("unset" if at is None else instant(at) for at in (one.before, one.after))
-    return f"{one.setting} is {after} and was {before}"
-
-
-def _print_section(heading: str, lines: list[str]) -> None:
+def _print_section(heading: str, lines: Iterable[str]) -> None:
+    lines = list(lines)
     if lines:
         say(f"{heading}:")
     for line in lines:

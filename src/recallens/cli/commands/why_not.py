@@ -67,12 +67,14 @@ def _reasons(missing: KeptOut, limit: int, run: str | None) -> Iterator[str]:
 
 
 def _margins(missed: Missed, limit: int) -> Iterator[str]:
-    from recallens.model.terms import ordinal
+    from recallens.model.terms import as_share, ordinal
 
     if missed.rank is not None:
         yield f"rank: by its score it would be {ordinal(missed.rank)}, with room for {limit}"
     if missed.score is not None:
         yield f"score: {missed.score:.4f} less than the last result"
+    if missed.relevance is not None:
+        yield f"relevance: {as_share(missed.relevance)} less than the least that the cut asks for"
     if missed.chars is not None:
         yield f"budget: {missed.chars:,} characters too few"
     if missed.tokens is not None:

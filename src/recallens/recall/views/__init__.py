@@ -23,7 +23,8 @@ from recallens.model.query import WATCH, Query
 from recallens.model.salience import DAY_MS
 from recallens.model.verdict import BoolArray, FloatArray, Found, IntArray, Note, anywhere, everywhere, places
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Rows, Scene
-from recallens.text.times import DAY_BITS, DAYS_TOLD, MONTHS_FROM, day_of
+from recallens.text.days_told import DAY_BITS, DAYS_TOLD, MONTHS_FROM, WEEKS_FROM, month_number, week_number
+from recallens.text.times import day_of
 
 HYBRID_VIEWS: Final = frozenset(("lexical", SEMANTIC, MULTILINGUAL, TRANSLATION, "symbolic"))
 DIRECT, REVIEW, PROCEDURAL, GRAPH = "direct-answer", "review-context", "procedural", "graph"
@@ -38,6 +39,8 @@ PUSH_SHARE: Final = 0.05
 
 # Rows of the kind that is wanted that a view is asked for beside its best.
 PREFERRED: Final = 10
+
+_MONDAY, _SUNDAY = 0, 6
 
 # Rows by how they came into the pool; each batch passes the gates once.
 FIRST_BATCH, REFILL_BATCH, GRAPH_BATCH, RECENT_BATCH, WATCH_BATCH, WIDENED_BATCH, WIDENED_GRAPH_BATCH = range(7)
@@ -124,7 +127,7 @@ def within_windows(columns: Columns, rows: Rows, windows: Sequence[Window]) -> B
 
 
 def told_within(told: NDArray[np.int64], windows: Sequence[Window]) -> BoolArray:
-    """Which of the rows name a day of one of the windows, or a month that lies in it."""
+    """Which of the rows name a day of one of the windows, or a week or a month that lies in it."""
     inside = np.zeros(len(told), dtype=np.bool_)
     spans = [span for window in windows for span in _numbers_within(window)]
     for place in range(DAYS_TOLD if told.any() else 0):
@@ -135,13 +138,17 @@ def told_within(told: NDArray[np.int64], windows: Sequence[Window]) -> BoolArray
 
 
 def _numbers_within(window: Window) -> Iterator[tuple[int, int]]:
-    """The days and the whole months of a window, as a packed day is numbered: from the first up to the last."""
+    """The days, whole weeks and months of a window, as a packed day is numbered: from the first up to the last."""
     start, end = day_of(window.start), day_of(window.end - 1)
     yield max(window.start // DAY_MS, 1), min(window.end // DAY_MS, MONTHS_FROM)
-    first = MONTHS_FROM + (start.year - 1970) * 12 + start.month - (start.day == 1)
-    last = MONTHS_FROM + (end.year - 1970) * 12 + end.month - ((end + timedelta(days=1)).day != 1)
+    first = month_number(start) + (start.day != 1)
+    last = month_number(end) + ((end + timedelta(days=1)).day == 1)
     if first < last:
-        yield first, last
+        yield first, min(last, WEEKS_FROM)
+    first = week_number(start) + (start.weekday() != _MONDAY)
+    last = week_number(end) + (end.weekday() == _SUNDAY)
+    if first < last:
+        yield first, min(last, 1 << DAY_BITS)
 
 
 def proposed_by_others(pool: Pool, *but: str) -> BoolArray:

@@ -1,9 +1,9 @@
 """What happened, as a time: "since the release" is dated by the memory that tells of it.
 
 Which one that is, is decided by how much of the phrase a memory's own words cover, the rare ones first of all, and by
-what it is: a report of the thing itself comes before one that looks back on it, what worked before the attempt that
-failed, and of reports that tell of it within days of each other the first: the next ones tell what was done then.
-What only dates itself by the event tells of something else. Where no memory covers it, nothing is dated.
+what it is: a report of the thing itself comes before a plan of it and one that looks back on it, what worked before the
+attempt that failed, and of reports that tell of it within days of each other the first: the next ones tell what was
+done then. What only dates itself by the event tells of something else. Where no memory covers it, nothing is dated.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ from recallens.recall.views.event_words import (
     says_something,
     words_of,
 )
+from recallens.text.days_told import DAY_BITS, MONTHS_FROM
 from recallens.text.languages import grammar_of
 from recallens.text.stopwords import FULL_WEIGHT, expansions, projects_named, token_weight
-from recallens.text.times import DAY_BITS, MONTHS_FROM, EventPhrase, day_of, event_phrase
+from recallens.text.times import EventPhrase, day_of, event_phrase
 from recallens.text.tokenizer import tokenize
 from recallens.text.wordforms import SpokenWords
 
@@ -66,7 +67,7 @@ AFTERMATH_DAYS, AFTERMATH_WORTH, AFTERMATH_WORDS = 7, 0.3, 0.2
 OF_SECOND_ENCODER: Final = 0.1
 # What a row is worth beside its shares of words and meaning.
 TELLS, CHANGES, REPORTS, NEWEST, OWN_DAY, NAMED_PROJECT = 0.4, 0.3, 0.2, 0.1, 0.1, 0.3
-LOOKS_BACK, FAILED, TIMELESS = -0.35, -0.35, -0.3
+LOOKS_BACK, FAILED, PLANS, TIMELESS = -0.35, -0.35, -0.5, -0.3
 _TELLING: Final = table_of((Kind.EPISODE,))
 _TIMELESS: Final = table_of((Kind.GOTCHA, Kind.SKILL, Kind.PATTERN, Kind.PREFERENCE, Kind.PRINCIPLE))
 # Version 4 is not version 7. A year is no such number: a text need not tell its own.
@@ -161,7 +162,10 @@ def _event(
     fits = _fits(candidates, words)
     if fits.any():
         return _best(scene, phrase, candidates, fits), True
+    covers = candidates.covers
     may = (candidates.tells | candidates.changed | candidates.reports) & (cosines >= PERHAPS_ALIKE)
+    # What only is of the same sort, or befell the same, is as far from it as most.
+    may &= (cosines >= LIKE_NEARLY_ALL) | ((covers.happening > 0) & (covers.anchors >= LEAST_ANCHORS))
     return (_best(scene, phrase, candidates, may), False) if may.any() else (None, False)
 
 
@@ -234,6 +238,8 @@ def _best(scene: Scene, phrase: EventPhrase, candidates: _Candidates, fits: Bool
     if not pattern("failed").search(phrase.event):
         worth += FAILED * (columns["reward"][rows] <= FAILURE)
         failed |= columns["reward"][rows] <= FAILURE
+    if not pattern("plans").search(phrase.event):  # who only plans it does not tell that it came
+        worth += PLANS * candidates.say("plans")
     worth = np.where(fits, worth, -np.inf)
     best = np.lexsort((ids, -created, -worth))[0]
     if pattern("concludes").search(phrase.event):  # what came of it is told last

@@ -6,9 +6,6 @@ else, and the memories that speak of the place are nearly all of one project, it
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -18,13 +15,12 @@ from recallens.index.lexical import bind_words
 from recallens.model.plan import PlaceOfProject
 from recallens.model.query import Query
 from recallens.model.verdict import BoolArray, IntArray
-from recallens.recall.facets import WORDED
+from recallens.recall.facets import place_alone
 from recallens.recall.gates import filter_rules, passing
 from recallens.recall.plan import PLANNED_CHARACTERS
 from recallens.recall.presets import Preset
 from recallens.recall.scene import Scene, facets_asked
 from recallens.recall.views import within_windows
-from recallens.text.languages import alternatives
 from recallens.text.languages.translation import words_in_translation, words_of_the_same_meaning
 from recallens.text.stopwords import projects_named
 from recallens.text.tokenizer import tokenize
@@ -40,8 +36,7 @@ def placed(scene: Scene, preset: Preset, query: Query) -> Scene:
     if plan is None or not scene.question.windows or scene.question.only_windows or scene.question.projects:
         return scene
     text = query.text[:PLANNED_CHARACTERS]
-    named = [facet.text for facet in scene.question.facets if facet.kind in WORDED]
-    place = _place_in(text, named)
+    place = place_alone(text, scene.question.facets)
     if place is None or len(projects.codes) < 2:
         return scene
     written, name = place
@@ -59,20 +54,6 @@ def placed(scene: Scene, preset: Preset, query: Query) -> Scene:
     plan = replace(plan, place=PlaceOfProject(name, called))
     facets = facets_asked(text, scene.question.annotations, plan, [written])
     return replace(scene, question=replace(scene.question, plan=plan, facets=facets, projects=[code]))
-
-
-def _place_in(text: str, named: Sequence[str]) -> tuple[str, str] | None:
-    """The place, as written and by itself, where it is all that the question names."""
-    for match in _places().finditer(text):
-        name = next(filter(None, match.groups()))
-        if named and all(name in other or other in name for other in named):
-            return match.group(), name
-    return None
-
-
-@cache
-def _places() -> re.Pattern[str]:
-    return re.compile(alternatives(lambda pack: pack.questions.places), re.IGNORECASE)
 
 
 def _project_of(scene: Scene, preset: Preset, name: str, admitted: BoolArray) -> int | None:

@@ -81,4 +81,5 @@ def note_times(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
             reasons[id.decode()] = f"created {day(made)}, in “{then.text}”"
         else:
             reasons[id.decode()] = "names a day of the time asked about" if names else "of another time"
-    yield Note("timeReasons", {"rows": reasons})
+    listed = {"listed": len(reasons)} if scene.question.only_windows else {}
+    yield Note("timeReasons", {"rows": reasons, **listed})

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from recallens.errors import InvalidInput
 from recallens.store.nouns import NOUNS, FieldKind, Noun
-from recallens.store.records import META_SENTENCES
+from recallens.store.records import META_PARTS
 from recallens.store.sql.connection import Database, NamespaceConnection
 from recallens.store.sql.rows import NO_LIMIT, Row, decoded, packed
 
@@ -36,7 +36,7 @@ _PLACE: Final = {
 }  # fmt: skip
 # Of the settings, what makes a store this store and no other one stays with it, what is known of its own vectors, and
 # what could be taken back in it.
-_CARRIED: Final = f"x.key NOT IN ('store-id', '{META_SENTENCES}') AND x.key NOT LIKE 'reversals:%'"
+_CARRIED: Final = f"x.key NOT IN ('store-id', '{META_PARTS}') AND x.key NOT LIKE 'reversals:%'"
 
 
 # Rows that hold nothing which anybody wrote.

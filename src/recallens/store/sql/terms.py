@@ -283,15 +283,18 @@ class SqlVectors(Struct, frozen=True):
         missing = "NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = j.value AND +v.ns = ?1)"
         self._here.change(_ENQUEUE.format(only=missing), encoder, packed(nums))
 
-    def enqueue_sentences(self, encoder: str, *, authors: Sequence[str], longest: int) -> None:
-        """What these authors said in at most so many characters, and may have several sentences but has one vector."""
+    def await_parts(self, encoder: str, users: Sequence[str], short: int, roles: Sequence[str], long: int) -> None:
+        """What has one vector where its parts should have some: what users said in at most `short` characters and may
+        have several sentences, and what is of none of the roles and over `long` characters.
+        """
         self._here.change(
             "INSERT INTO backlog (ns, encoder, num) SELECT ?1, ?2, m.num FROM memories m WHERE m.ns = ?1"
-            " AND lower(m.author) IN (SELECT value FROM TEXTS(?3)) AND length(m.content) <= ?4"
-            " AND EXISTS (SELECT 1 FROM TEXTS(?5) j WHERE m.content LIKE j.value) AND NOT EXISTS"
-            " (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = m.num AND v.part = 1 AND +v.ns = ?1)"
-            " ON CONFLICT DO NOTHING",
-            encoder, packed(authors), longest, packed(_SENTENCE_ENDS),
+            " AND (lower(m.author) IN (SELECT value FROM TEXTS(?3)) AND length(m.content) <= ?4"
+            " AND EXISTS (SELECT 1 FROM TEXTS(?5) j WHERE m.content LIKE j.value)"
+            " OR length(m.content) > ?7 AND (m.author IS NULL OR lower(m.author) NOT IN (SELECT value FROM TEXTS(?6))))"
+            " AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.encoder = ?2 AND v.num = m.num AND v.part = 1"
+            " AND +v.ns = ?1) ON CONFLICT DO NOTHING",
+            encoder, packed(users), short, packed(_SENTENCE_ENDS), packed(roles), long,
         )  # fmt: skip
 
     def mark_unread(self) -> None:

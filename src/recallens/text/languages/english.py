@@ -9,6 +9,7 @@ from recallens.text.languages.english_answers import ANSWER_NAMES, ANSWER_TYPES,
 from recallens.text.languages.english_commands import COMMANDS
 from recallens.text.languages.english_intents import INTENTS
 from recallens.text.languages.english_notes import NOTES
+from recallens.text.languages.english_secrets import SECRETS
 from recallens.text.languages.english_statements import STATEMENTS
 from recallens.text.languages.english_times import ANY_WEEKDAY, MONTH_NAMES, TIMES, WEEKDAYS
 from recallens.text.languages.english_work import AMOUNTS, WORK
@@ -110,7 +111,7 @@ _QUESTIONS: Final = pack.QuestionWords(
     r"|before|after|between|and|while|then|now|again|notable|worth|knowing|added|removed|built|bugs?|deployed|merged"
     r"|releas\w+|launch\w*|wrong|bad|badly|troubles?|incidents?|outages?|failures?|fail(?:ed|s)?|errors?|mistakes?|accidents?"
     r"|gotchas?|pitfalls?|warnings?|caveats?|traps?|quirks?|lessons?|skills?|how-?tos?|procedures?|decisions?|findings?"
-    r"|f[io]u?nd|discover\w*|notic\w*|came|come|watch|careful|known|agree\w*|outcomes?|results?|reactions?"
+    r"|f[io]u?nd|discover\w*|notic\w*|came|come|comes|coming|upcoming|plans?|planned|scheduled?|due|watch|careful|known|agree\w*|outcomes?|results?|reactions?"
     r"|r[au]n into|came across|encounter\w*|faced)\b",
     places=r"\b(?:at|in|from) (?:the|our|my) ([a-z][\w-]+)",
     of_change=r"\b(?:this|these|my) (?:changes?|diff|patch|pr|pull request|commits?|edits?)\b"
@@ -144,7 +145,8 @@ _MEMORIES: Final = pack.MemoryWords(
     preference=r"\b(?:prefer(?:s|red|ence|ences)?|favou?rite"
     r"|(?:i|user|he|she|they) (?:really )?(?:likes?|loves?|hates?|dislikes?)"
     r"|(?:would|i['’]d|we['’]d) rather|my go-to)\b",
-    lesson=r"\b(?:lessons?(?: learned)?|learn(?:ed|t) that|in hindsight|takeaway|next time|should have|realis?z?ed"
+    lesson=r"\b(?:lessons? learned|lessons?(?=\s?:)|(?:the|a|one|our|my|main|hard) lesson(?! with)|learn(?:ed|t) that"
+    r"|in hindsight|takeaway|next time|should have|realis?z?ed"
     r"|retrospective|root cause was|mistake was)\b",
     principle=r"\b(?:principle|rule of thumb|as a rule|best practices?)\b|^\s*(?:always|never)\b",
     pattern=r"\b(?:pattern|recurring|every time|tends? to|whenever)\b",
@@ -241,49 +243,5 @@ ENGLISH: Final = pack.LanguagePack(
         calendar=(*MONTH_NAMES, *WEEKDAYS),
         possessives=("'s", "’s"),
     ),
-    secrets=pack.SecretWords(
-        # "admin pass" is a password; any other pass may be one over data, or a mountain's.
-        passwords="password|passwd|passphrase|passcode|pwd|(?<![a-z0-9])pw(?![a-z])|(?<=_)pass(?![a-z])|(?:(?<=admin )"
-        "|(?<=root )|(?<=login )|(?<=account )|(?<=wifi )|(?<=wi-fi )|(?<=vpn )|(?<=db )|(?<=database )|(?<=ssh )"
-        "|(?<=ftp )|(?<=sudo )|(?<=router )|(?<=keystore ))pass(?![a-z])",
-        bare="(?<![a-z0-9])pwd?(?![a-z])",
-        phrases="passphrase|(?:seed|recovery) phrase|mnemonic",
-        used_as=r"[\"']? as (?:the|a|my|our|its)(?: [a-z]+){0,2} (?:password|pw|passphrase|passcode)(?![a-z])",
-        logins="log ?in|sign in|account|credentials|creds",
-        general=r"\b(?:must|should|needs?|least|most|min|max|minimum|maximum|char(?:acter)?s?|digits?|letters?|symbols?"
-        r"|days?|hours?|minutes?|expire\w*|requir\w+|invalid|incorrect|wrong|enter|your|reset|polic\w+|hash\w*|field|column"
-        r"|page|manager|file|rotation|length|stored|kept|errors?|checks?|strength|rules?|attempts?)\b",
-        keys=r"(?:t?otp|2fa)[_ -]?(?:seed|secret|key)|(?:api|access|secret|private|encryption|signing)[_ -]?key"
-        r"|client[_ -]?secret|secret"
-        r"|(?:access|auth|refresh|bearer|api)[_ -]?token|token|credentials?",
-        signs="pass pw mnemonic phrase otp key secret token credential",
-        codes=r"pin(?: code| number)?s?|(?:door|gate|alarm|safe) code|(?:recovery|backup|scratch) codes?"
-        "|community (?:string|name)"
-        "|(?:t?otp|2fa|mfa)[_ -]?(?:seed|secret|key)",
-        code_signs="pin is,pin was,pin:,pin =,pin=,pin for,pin of,pin code,pin number,"
-        "pins ,pins:,very code,ckup code,tch code,door code,"
-        "gate code,alarm code,safe code,community string,community name,otp,2fa,mfa",
-        stated=r"(?: (?:for|of|to) [a-z0-9 ._'-]{1,40}?)? (?:is|was)(?: now| still| currently)? [\"'“]?"
-        r"(?P<said>[a-z]{4,24})(?=[\"'”]?(?:[.,;!)\n]|\Z| and the | for (?:the|our|my) | on (?:the|our|my) | until ))",
-        states=r"\w+(?:ed|ing|able|ible|ful|less|ous|ive|ent|ant|ary|ory|ic|al|own|ten|ken|len|rect|alid|cret|ness)"
-        "|wrong|right|weak|strong|secure|insecure|safe|unsafe|sure|short|long|longer|shorter|empty|blank|null|none|missing"
-        "|here|there|below|above|back|gone|lost|reset|unset|random|unique|same|different|easy|hard|simple|complex|fine"
-        "|good|better|best|poor|okay|enough|plain|plaintext|text|case|nothing|something|anything|everything|what|that"
-        "|this|these|true|false|also|never|always|ever|ours|yours|mine|hers|theirs|next|first|last|ready|clear|visible"
-        "|stale|dead|live|full|just|only|both|later|then|when|where|over|under|with|without|from|into|private"
-        "|public|password|admin|username|name|email|stuff|hell|great|cool|crap|funny|weird|long-lived|overdue|mandatory"
-        "|default|kept|sent|held|read|bound|built|made|done|meant|taken|given|chosen|broken|forgotten|due|high"
-        "|daily|weekly|monthly|yearly",
-        earlier=r"(?:it|that|previously|formerly|before|earlier)(?: that)?(?: it)? (?:was|used to be) "
-        r"(?P<said>\S{6,64})",
-        changes=r"\sfrom (?P<was>\S{6,64}) to (?P<becomes>\S{6,64})",
-        says=r"(?:(?:for|of|that|we) [a-z0-9 ._-]{1,40} |\([^()\n]{1,40}\) )?(?:is|was)(?: now| still)?"
-        "|(?:(?:is|was|got|has been|had been|just got) )?(?:[a-z]{3,8}ed|(?:re)?set)(?: back)? to|to",
-        placeholder_openings="your|my|the|some|an?|insert|enter",
-        placeholders="example|placeholder|redacted|change[-_]?me|dummy|sample|todo",
-        descriptions="""
-        string text required optional boolean number integer varchar hashed encrypted password username undefined secret
-        disabled enabled missing invalid expired unknown nothing anything something credentials
-        """,
-    ),
+    secrets=SECRETS,
 )

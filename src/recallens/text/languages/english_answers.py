@@ -36,6 +36,16 @@ _ROLES: Final = (
 _NOT_BY: Final = r"(?!\w+ing\b|hand\b|default\b|e?mail\b|then\b|now\b|the (?:end|time|way)\b|\w+day\b|itself\b|law\b)"
 
 ANSWER_TYPES: Final = {
+    "age": r"how old|what age|what (?:is|was) [^\n]{1,40}\bage(?=\W*$)",
+    "phone": r"""
+    phone numbers?(?=\W*$| (?:of|for)\b)|telephone numbers?(?=\W*$| (?:of|for)\b)
+    mobile numbers?(?=\W*$| (?:of|for)\b)|what number (?:do|should|can|must) (?:i|we|you) (?:call|ring|dial)
+    """,
+    "email": r"""
+    email address(?=\W*$| (?:of|for)\b)|mail address(?=\W*$| (?:of|for)\b)
+    what (?:is|was) [^\n]{0,40}\be-?mail(?=\W*$| (?:of|for)\b)
+    """,
+    "plate": r"licen[cs]e plates?(?=\W*$| (?:number|of|for)\b)|number plates?(?=\W*$| (?:of|for)\b)",
     "frequency": "how (?:often|frequently|regularly)|what (?:interval|frequency)|at what intervals?",
     "duration": "how long|for how long|how many (?:seconds|minutes|hours|days|weeks|months|years)",
     "version": "what @|which @|version (?:of|do|does|is)".replace("@", r"(?:[\w.+#-]+ ){0,3}(?:version|release)"),
@@ -44,17 +54,17 @@ ANSWER_TYPES: Final = {
     which (?:date|day|month|year) (?:was|were|did)
     """,
     "time": r"""
-    when|what (?:time|date|day|month|year|week)|which (?:date|day|month|year|week)|how (?:old|recently|soon|early|late)
+    when|what (?:time|date|day|month|year|week)|which (?:date|day|month|year|week)|how (?:recently|soon|early|late)
     since when|until when|by when
     """,
     "port": "which port|what port|what (?:is|was) the port",
     "name": r"what (?:is|was|are|were) the names? of|what (?:is|was|are|were) [^\n]{1,40} (?:called|named)",
     "price": r"""
-    how (?:much|expensive) [^\n]{0,80}\b(?:cost|costs|pay|charge)|what (?:does|do|did) [^\n]{1,80}\bcost
+    how (?:much|expensive) [^\n]{0,80}\b(?:cost|costs|pay|charge)|what (?:does|do|did) [^\n]{1,80}\b(?:cost|charge)
     what (?:is|was|are) the (?:price|cost|fee|salary|wage|rent)|how much (?:is|are) the [^\n]{0,40}\b(?:fee|rent|salary)
     """,
     "value": r"""
-    what (?:is|was) [^\n]{0,40}\b(?:password|passcode|pin|code|phone number|email|url|ip address)(?=\W*$| (?:of|for)\b)
+    what (?:is|was) [^\n]{0,40}\b(?:password|passcode|pin|code|url|ip address)(?=\W*$| (?:of|for)\b)
     """,
     "number": r"""
     how (?:many|much|big|large|tall|far|high|fast|heavy|deep|wide)|what (?:number|percentage|share|price|cost)
@@ -67,6 +77,10 @@ ANSWER_TYPES: Final = {
 }
 
 ANSWER_NAMES: Final = {
+    "age": "an age",
+    "phone": "a phone number",
+    "email": "an email address",
+    "plate": "a licence plate",
     "frequency": "how often",
     "duration": "how long",
     "version": "a version",
@@ -100,6 +114,12 @@ _POINTS: Final = (
 )
 
 ANSWERS: Final = {
+    "age": rf"(?i:\b(?:\d{{1,4}}|{_NUMBERS})(?: and a half)?[ -](?:years?|yrs?|(?:months?|weeks?|days?)[ -]old)\b"
+    r"|\b(?:aged?|turn(?:s|ed|ing)?|is|was|be) \d{1,3}(?![.,:]?\d|\w|%| [a-z]+s\b)"
+    r"|\b(?:born|birth|birthday)\b)|\b(?:1[89]|20)\d\d\b",
+    "phone": r"(?<![\d-])(?!(?:19|20)\d\d-)\+?\(?\d[\d ()./-]{5,20}\d|(?i:\bext(?:ension|\.)? ?\d{2,5}\b)",
+    "email": r"\w@[\w-]{1,64}\.\w",
+    "plate": r"\b(?=[A-Z -]*\d)[A-Z]{1,3}[ -]?[A-Z0-9]{1,4}(?:[ -][A-Z0-9]{1,4})?\b",
     "frequency": rf"(?i:\b{_OFTEN}\b)|\d ?(?:x|times|hz)\b|after (?:each|every|any)",
     "duration": rf"(?i:\b(?:{_UNITS}|overnight|until|till|forever|indefinitely|permanently|immediately|instantly"
     rf"|at once"

@@ -42,8 +42,16 @@ _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _PARTS: Final = {
     **dict.fromkeys(("early", "start", "beginning"), (1, 11)), **dict.fromkeys(("mid", "middle"), (11, 21)),
     **dict.fromkeys(("late", "end"), (21, None)), "first half": (1, 16), "second half": (16, None),
+    "first week": (1, 8), "second week": (8, 15), "third week": (15, 22), "fourth week": (22, 29),
+    "last week": (24, None),
 }  # fmt: skip
 _PART: Final = r"(?P<part>" + "|".join(_PARTS) + r")"
+_ALSO: Final = r"(?P<also>\d{1,2})(?:st|nd|rd|th)?"
+_AND: Final = r"(?: and | & |, )(?:the )?"
+_WEEK_OF: Final = (
+    r"(?:in |during |on |over |at )?(?:the )?week(?:end)? (?:of|commencing|beginning|starting)(?: on)?(?: the)?"
+)
+_NO_LENGTH: Final = r"(?<!\btimes )(?<!\bonce )(?<!\btwice )(?<!\bdone )(?<!ed )"  # done in two weeks
 # The words of an event, up to where its clause ends; a stop within a number ends nothing. Since when is a question.
 _EVENT: Final = (
     r"(?P<event>(?!(?:when|what time|which|how)\b)(?:[^,;?!.\n]|\.(?=\w)){3,80}?)"
@@ -156,17 +164,41 @@ TIMES: Final = pack.TimeWords(
             "date",
         ),
         pack.TimeRule(
+            rf"{_WEEK_OF} {_DAY}"
+            rf"(?: (?:of )?{_MONTH}(?:,? {_YEAR})?)?",
+            "week",
+        ),
+        pack.TimeRule(
+            rf"{_WEEK_OF} {_MONTH} {_DAY}"
+            rf"(?:,? {_YEAR})?",
+            "week",
+        ),
+        pack.TimeRule(
+            rf"(?:on |the |from )*{_DAY}(?: ?[-–—~] ?| (?:to|through|until|till) )(?:the )?(?P<until>\d{{1,2}})"
+            rf"(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? {_YEAR})?",
+            "date",
+        ),
+        pack.TimeRule(rf"(?:on |the )*{_DAY}{_AND}{_ALSO} (?:of )?{_MONTH}(?:,? {_YEAR})?", "date"),
+        pack.TimeRule(rf"(?:on |the )*{_MONTH} {_DAY}{_AND}{_ALSO}(?! ?(?:weeks|months|days))(?:,? {_YEAR})?", "date"),
+        pack.TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH} (?:of )?last year", "date", back=1),
+        pack.TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH} (?:of )?next year", "date", back=-1),
+        pack.TimeRule(
             rf"(?:on |the )*{_MONTH} {_DAY}(?: ?[-–] ?(?P<until>\d{{1,2}})(?!\d))?(?:,? {_YEAR})?"
             r"(?! ?(?:weeks|months|days))",
             "date",
         ),
         pack.TimeRule(rf"(?:on |the )*{_DAY} (?:of )?{_MONTH}(?:,? {_YEAR})?", "date"),
+        pack.TimeRule(rf"on the {_DAY}{_AND}{_ALSO}(?= *(?:[?.!,]|$))", "date"),
         pack.TimeRule(rf"on the {_DAY}(?= *(?:[?.!,]|$))", "date"),
         pack.TimeRule(rf"(?:in |at |during )?(?:the )?{_PART}[- ](?:of )?{_MONTH}(?:,? (?:of )?{_YEAR})?", "part"),
         pack.TimeRule(rf"(?:in |during )?(?:the )?(?P<half>first|second) half of {_YEAR}", "half"),
         pack.TimeRule(r"(?:in |during )?(?:the )?(?P<half>first|second) half of (?:the|this) year", "half"),
         pack.TimeRule(r"(?:in |during )?(?:the )?(?P<half>first|second) half of last year", "half", back=1),
         pack.TimeRule(rf"{_MONTH},? (?:of )?{_YEAR}", "month"),
+        pack.TimeRule(rf"{_MONTH} (?:of )?last year", "month", back=1),
+        pack.TimeRule(rf"{_MONTH} (?:of )?next year", "month", back=-1),
+        pack.TimeRule(r"the day after tomorrow", "day", back=-2),
+        pack.TimeRule(r"tomorrow", "day", back=-1),
         pack.TimeRule(r"the day before yesterday", "day", back=2),
         pack.TimeRule(r"yesterday|last night", "day", back=1),
         pack.TimeRule(r"today|tonight|this morning|this afternoon|this evening|earlier today|\w+ hours? ago", "day"),
@@ -174,19 +206,28 @@ TIMES: Final = pack.TimeWords(
         pack.TimeRule(
             rf"(?:over |in |during |within |for )?(?:the )?(?:past|last|previous|recent) {_COUNT} {_UNIT}", "past"
         ),
+        pack.TimeRule(rf"(?:over |in |during |within |for )?(?:the )?(?:next|coming) {_COUNT} {_UNIT}", "coming"),
+        pack.TimeRule(rf"{_COUNT} {_UNIT} from (?:now|today)", "ahead"),
+        pack.TimeRule(rf"{_NO_LENGTH}in (?!an? ){_COUNT} {_UNIT}(?:['’]? time)?(?! (?:of|ago|old)\b)", "ahead"),
         pack.TimeRule(r"the (?P<unit>week|month|year) before last", "period", back=2),
+        pack.TimeRule(r"the (?P<unit>week|month|year) after next", "period", back=-2),
+        pack.TimeRule(r"(?<!\bthe )next weekend", "weekend", back=-1),
         pack.TimeRule(r"(?:last|(?:over |on |at )?the(?: past| previous)?) weekend", "weekend", back=1),
         pack.TimeRule(r"this weekend", "weekend"),
-        pack.TimeRule(rf"(?:on )?{_WEEKDAY},? (?:of )?(?P<week>last|this) week", "weekday"),
-        pack.TimeRule(rf"(?P<week>last|this) week'?s? (?:on )?{_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"(?:on )?{_WEEKDAY},? (?:of )?(?P<week>last|this|next) week", "weekday"),
+        pack.TimeRule(rf"(?P<week>last|this|next) week'?s? (?:on )?{_WEEKDAY}", "weekday"),
         pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART} (?:of )?last month", "part", back=1),
         pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART} (?:of )?this month", "part"),
+        pack.TimeRule(rf"(?:in |at )?(?:the )?{_PART} (?:of )?next month", "part", back=-1),
+        pack.TimeRule(r"(?:(?<!\bthe )next|the coming) (?P<unit>week|month|quarter|year)", "period", back=-1),
         pack.TimeRule(r"(?:last|the previous) (?P<unit>week|month|quarter|year)", "period", back=1),
         pack.TimeRule(r"this (?P<unit>week|month|quarter|year)", "period"),
         pack.TimeRule(r"(?:the past) (?P<unit>week|month|year)", "past"),
         pack.TimeRule(r"the other day", "past", count=7, vague=True),
-        pack.TimeRule(rf"(?:last|this past|this|past) {_WEEKDAY}", "weekday"),
-        pack.TimeRule(rf"on {_WEEKDAY}", "weekday", any_such=True),
+        pack.TimeRule(rf"(?:on )?(?:this )?coming {_WEEKDAY}", "weekday", back=-1),
+        pack.TimeRule(rf"(?:on )?(?P<week>this|next) {_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"(?:last|this past|past) {_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"on {_WEEKDAY}(?! (?:morning|afternoon|evening|night)s)", "weekday", any_such=True),
         pack.TimeRule(rf"{_WEEKDAY}(?=\W*$)", "weekday", any_such=True),
         pack.TimeRule(rf"(?:(?<=since )|(?<=until )|(?<=before )|(?<=after )){_WEEKDAY}", "weekday"),
         pack.TimeRule(rf"(?:last|this|past) {_SEASON}(?:'s)?(?: of {_YEAR})?", "season"),
@@ -196,7 +237,9 @@ TIMES: Final = pack.TimeWords(
             rf"(?:in |during )?(?:the )?(?P<quarter>{'|'.join(_QUARTERS)}) quarter(?: of (?:{_YEAR}|th(?:e|is) year))?",
             "quarter",
         ),
-        pack.TimeRule(rf"(?:in |during |since |last |this |back in |early |late |mid[- ]){{1,3}}{_MONTH}", "month"),
+        pack.TimeRule(
+            rf"(?:in |during |since |last |this |next |back in |early |late |mid[- ]){{1,3}}{_MONTH}", "month"
+        ),
         pack.TimeRule(
             rf"(?:(?<=before )|(?<=until )|(?<=after )|(?<=prior to )|(?<=between )|(?<=from )|(?<=by )){_MONTH}",
             "month",
@@ -207,7 +250,8 @@ TIMES: Final = pack.TimeWords(
     ),
     around=(r"(?i:\b(?:", r")\b)"),
     sign=r"""
-    ago|yesterday|today|tonight|last|this|past|previous|recent(?:ly)?|lately|before|q1|q2|q3|q4|weekend
+    ago|yesterday|today|tonight|tomorrow|next|coming|in \w+|from now|from today
+    last|this|past|previous|recent(?:ly)?|lately|before|q1|q2|q3|q4|weekend
     the other day|on the|first half|second half|first quarter|second quarter|third quarter|fourth quarter
     monday|tuesday|wednesday|thursday|friday|saturday|sunday|spring|summer|fall|autumn|winter
     jan\w*|feb\w*|mar(?:ch)?|apr(?:il)?|may|jun|june|jul|july|aug(?:ust)?|sep\w*|oct(?:ober)?|nov\w*|dec(?:ember)?
@@ -222,10 +266,28 @@ TIMES: Final = pack.TimeWords(
     since_within=("since",),
     until_before=r"\b(?:before|until|prior to|by)\s+(?:the\s+)?$",
     parts=_PARTS,
-    weeks={"last": 1, "this": 0},
+    weeks={"last": 1, "this": 0, "next": -1},
     between=r"\b(?:between|from)\s+(?:the\s+)?$",
     joints=r",?\s+(?:and|to|until|till|through)\s+(?:the\s+)?",
+    both=r"\s(?:and|&)\s(?:on\s)?(?:the\s)?|,\s",
     ranges=r"\s+(?:to|until|till|through)\s+(?:the\s+)?|\s?[-–~]\s?",
+    clause_end=r"\s(?:but|so|because|while|which|who|and (?=(?:i|it|he|she|we|they|the|that|this)\b))\s?",
+    ahead=r"\b(?:will|won['’]t|shall|going to|due|upcoming|planned|scheduled|booked|reserved|expected|deadline|must"
+    r"|needs? to|let['’]s|plan(?:s|ning)? (?:to|for)|(?:is|are) (?:to|coming))\b|['’]ll\b"
+    rf"|\b(?:next|coming) (?:{ANY_MONTH})\b",
+    toward=r"\b(?:to|for|until|till|by) (?:the )?(?:\w+ week (?:of|in) |\d{1,2}(?:st|nd|rd|th)? (?:of )?)?"
+    rf"(?:{ANY_MONTH})\b",
+    behind=rf"\b(?:last|since|back in) (?:{ANY_MONTH})\b"
+    r"|^(?!.*\b(?:is|are|am|does|do|comes?|begins?|starts?)\b).*(?<!\bbe )\b"
+    r"(?:\w{2,}ed(?<!need)(?<!speed)(?<!feed)|was|were|had|did|went|took|died|left|got|broke|became|began|lost|found"
+    r"|made|gave|sent|came|fell|won|met|built|quit|stole|held|ran|said|told|saw|bought|sold|wrote|brought)\b",
+    this_year=r"\bthis year\b",
+    yearly=r"\b(?:(?:every|each|a|per) year|every (?:\w+ )?(?:"
+    + ANY_MONTH
+    + r"|spring|summer|fall|autumn|winter)|yearly"
+    r"|annually|usually|always|normally)\b"
+    r"|^(?!.*\b(?:we|i|was|were|had|did|will)\b).*"
+    rf"(?<!between )\b(?:{ANY_MONTH}),? (?:and|or) (?:in )?(?:{ANY_MONTH})\b",
     event_sign="since|after|follow(?:ing|ed)|before|until|prior to|leading up to|ahead of|during|on the day",
     events=(
         pack.EventRule(rf"\b(?:the\s+)?(?:next\s+)?(?:day|morning)\s+after\s+{_EVENT}", 1, 2, ("after",)),
@@ -264,7 +326,9 @@ TIMES: Final = pack.TimeWords(
     states=r"\b(?:what|which|where|who|whose|how)\b.*\b(?:was|were)\b(?! (?:decided|done|said|agreed|discussed|changed"
     r"|tried|learn\w+|found|made|built|fixed|shipped|released|happening|going|\w+ed)\b)"
     r"|\bhow (?:much|many|long|often|big|large|high)\b.*\b(?:did|was|were)\b"
-    r"|\b(?:what|where|which|when)\b.*\bdid\b.*\b(?:costs?|run|stand|live|use|cover|hold|charge|close|open|last|keep|go)\b",
+    r"|\b(?:what|where|which|when)\b.*\bdid\b.*\b(?:costs?|run|stand|live|use|cover|hold|charge|close|open|keep|go"
+    rf"|last(?! (?:night|weekend|week|month|quarter|year|spring|summer|fall|autumn|winter|{ANY_WEEKDAY}|{ANY_MONTH}|\d"
+    r"|few|couple)))\b",
     changes=r"rais\w+|rises?|increas\w+|chang\w+|switch\w*|mov(?:e|ed|ing)|migrat\w+|replac\w+|upgrad\w+|cut",
     done=r"\w+(?:ed|ing)|found|made|took|came|gave|got|sent|fell|went|began|became|had",
     particles=r"up|down|away|back|along",
@@ -278,6 +342,7 @@ TIMES: Final = pack.TimeWords(
     recounts=r"\bpost-?mortems?\b|\bretro(?:spective)?s?\b|\b(?:held|wrote|had) (?:the|a) review\b|\breviewed\b"
     r"|\blessons?\b|\bshould have\b",
     failed=r"\b(?:tried|attempted|failed|failure|rolled back|gave up|did not work|didn['’]t work|aborted|reverted)\b",
+    plans=r"\b(?:plans?|planned|planning|preparations?|preparing for|agenda|minutes of|will|going to)\b",
     past=r"\b(?:did|was|were|had|have|has|happened|went|new|changed|broke|made|done|\w+ed)\b",
     habit=r"\b(?:should|must|needs?|can|could|would|will|do (?:i|we|you)|does|how to|when to|always|usually|to do"
     r"|passed|how many (?:day|week|month|year|hour|minute)s?|how long (?:after|before|since|ago|until|has|have))\b",

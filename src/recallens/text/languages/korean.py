@@ -19,6 +19,7 @@ from recallens.text.languages.korean_commands import COMMANDS
 from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, final_of, morpheme
 from recallens.text.languages.korean_intents import INTENTS
 from recallens.text.languages.korean_notes import NOTES
+from recallens.text.languages.korean_secrets import SECRETS
 from recallens.text.languages.korean_statements import STATEMENTS
 from recallens.text.languages.korean_times import FINAL_L, PAST, TIMES
 from recallens.text.languages.korean_words import is_listed
@@ -314,7 +315,7 @@ _QUESTIONS: Final = pack.QuestionWords(
     r"|한|된|할|(?:했|됐|있|없|고친|고쳤|바뀐|바꾼|바꿨|바뀌|달라|생긴|생겼|나온|나왔|배운|배웠|만든|만들|끝난|끝냈|끝났|남긴|적은"
     r"|적어|벌어|알려|보여|말해|해줘|하고|줘|주세요|그랬|정한|정했|정해|알게|잘못|망가|고장|터진|터졌|어땠|어떻게|어떤|조심)[가-힣]{0,5}"
     r"|(?:결정|주의|변경|수정|요청|공지|유의|전달)\s?(?:사항|점|할)(?:들|이|은|을|도|만)?"
-    r"|(?:주의|조심|유의)할|(?:장애|사고|사건|오류|에러|실수|실패|함정|교훈|출시|배포|발견|도입|반응|결과|영향|소감|팀)"
+    r"|(?:주의|조심|유의)할|(?:장애|사고|사건|오류|에러|실수|실패|함정|교훈|출시|배포|발견|도입|반응|결과|영향|소감|팀|계획|예정|일정)"
     r"(?:들|가|는|를|이|은|을|로|에|의|도|만|하|한|할|해|했|된|됐|되|던|나|어|요|지|고|거|었|니)*)(?![가-힣])",
     places=r"(?<![가-힣])([가-힣]+?)(?:에서|쪽에서|에서는|에서의)(?![가-힣])",
     of_change=r"(?<![가-힣])(?:이|이번|내|제) ?(?:변경|수정|커밋|패치|pr|풀 ?리퀘|diff)|변경 ?사항"
@@ -400,20 +401,6 @@ KOREAN: Final = pack.LanguagePack(
         # A short phrase that does not end as a sentence does.
         quoted=r"(?=.*[가-힣])[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+){0,3}(?<![다요까죠자라네])",
     ),
-    secrets=pack.SecretWords(
-        passwords="비밀 ?번호|패스(?:워드|프레이즈)|암호(?!화)|비번", bare="비밀 ?번호|패스워드|암호(?!화)|비번",
-        keys=r"api ?키|토큰|인증 ?키|시크릿(?: ?키)?",
-        particles="(?:은|는|이|가|를|을)(?: (?:그냥|일단|이제|지금|현재|원래|임시로))?",
-        changes=r"(?:을|를|이|가|은|는)?\s(?P<was>\S{4,64}?)(?:에서|였는데|이었는데|였다가)\s(?P<becomes>[^\s가-힣]{6,64})(?:으로|로)\s?"
-        "(?:바[꾸꿨꿈뀌뀐뀜]|변경|교체|수정|재?설정)",
-        ends="이야|야|이에요|예요|이예요|입니다|이다|임|이고|인데|이라|라서|래|였",
-        kept_in=r"에(?:는|도|만)?\s?(?:있|저장|보관|두|둔|둬|뒀|적|넣)",
-        codes="pin ?번호|핀 ?번호|복구 ?코드|백업 ?코드|커뮤니티 ?(?:문자열|스트링)",
-        code_signs="pin 번호,pin번호,핀 번호,핀번호,복구,백업,커뮤니티",
-        signs="비밀 패스 암호 비번 키 토큰 시크릿",
-        used_as=r"[\"']?\s?(?:을|를)?\s(?:새 )?(?:비밀 ?번호|패스워드|암호|비번)로", logins="로그인|계정|접속|아이디",
-        general="자리|이상|이하|글자|문자|영문|최소|최대|마다|만료|입력|변경|필수|정책|해시|초기화|페이지|규칙|오류|관리(?!자)"
-        "|알고리즘|인코딩|버전|브랜치|이슈|방식|라이브러리|모듈|함수|화면|필드|컬럼",
-    ),
+    secrets=SECRETS,
     grammar=pack.Grammar(nouns, doings, noun_phrases, joins_two, clauses, halves, stem, morpheme, latin, spaced),
 )  # fmt: skip

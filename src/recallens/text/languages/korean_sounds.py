@@ -8,6 +8,7 @@ few.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -30,23 +31,32 @@ _NO_VOWELS: Final = {ord(vowel): None for vowel in "aeiou-"}
 # In what letters may sound like: one of several consonants, one, or a soft L, each of which may be silent.
 _CONSONANT: Final = re.compile(r"(?:\[([A-Za-z]+)\]|([A-Zjkpt])|\(\?:(L)-\?\))(\?)?")
 _HARD_T, _HARD_K, _HARD_P, _J = "[Tt]", "[Kk]", "[Pp]", "[Jj]"
-# Letters and what they may sound like, the first that fits; `^` only where the word begins.
-_CONSONANTS: Final = tuple(
-    (re.compile(letters.removeprefix("^")), sounds, letters.startswith("^"))
-    for letters, sounds in (
-        ("tch|dg(?=[eiy])|dj", _J), ("[st]+i(?=on|al|ou|an)", "[SJj]i?"), ("t(?=ure)", "[JjTt]"),
-        ("sch", "S-?[KSk]?"), ("sh", "S"), ("ch", "[JjKkS]"),
-        ("cc(?=[eiy])", "[Kk]-?S"), ("ck|cq|q|kk|k", _HARD_K), ("cc?(?=[eiy])", "[Sj]"), ("cc?", _HARD_K),
-        ("ph|ff?|pp?", _HARD_P), ("vv?|bb?", "p"),
-        ("^kn|^gn|^pn", "N"), ("^ps", "S"), ("^wr|^rh", "L"), ("^x", "[jS]"), ("^h", "H"),
-        ("gn$", "N"), ("mn$", "M"), ("mb$", "Mp?"),
-        ("ght", _HARD_T), ("gh", "[kP]?"), ("ng(?=[eiy])", "N[jk]?"), ("ng", "Nk?"),
-        ("gg?(?=[eiy])", "[jk]"), ("gg?", "k"),
-        ("th", "[STt]"), ("t(?=u)", "[TtJj]"), ("d(?=u)", "[tj]"), ("tt?", _HARD_T), ("dd?", "t"),
-        ("x", "[Kk]-?S"), ("ss|^s", "S"), ("s", "[Sj]"), ("zz?", "[jS]"), ("j", "[jJ]"),
-        ("mm?", "M"), ("nn?", "N"), ("ll?", "L"), ("rr?(?=[aeiouyw])", "L"), ("rr?", "(?:L-?)?"), ("h", "H?"),
-    )
+# Letters and what they may sound like, the first that fits.
+_CONSONANTS: Final = (
+    ("tch|dg(?=[eiy])|dj", _J), ("[st]+i(?=on|al|ou|an)", "[SJj]i?"), ("t(?=ure)", "[JjTt]"),
+    ("sch", "S-?[KSk]?"), ("sh", "S"), ("ch", "[JjKkS]"),
+    ("cc(?=[eiy])", "[Kk]-?S"), ("ck|cq|q|kk|k", _HARD_K), ("cc?(?=[eiy])", "[Sj]"), ("cc?", _HARD_K),
+    ("ph|ff?|pp?", _HARD_P), ("vv?|bb?", "p"),
+    ("^kn|^gn|^pn", "N"), ("^ps", "S"), ("^rh", "L"), ("^x", "[jS]"), ("^h", "H"),
+    ("gn$", "N"), ("mn$", "M"), ("mb$", "Mp?"),
+    ("ght", _HARD_T), ("gh", "[kP]?"), ("ng(?=[eiy])", "N[jk]?"), ("ng", "Nk?"),
+    ("gg?(?=[eiy])", "[jk]"), ("gg?", "k"),
+    ("th", "[STt]"), ("t(?=u)", "[TtJj]"), ("d(?=u)", "[tj]"), ("tt?", _HARD_T), ("dd?", "t"),
+    ("x", "[Kk]-?S"), ("ss|^s", "S"), ("s", "[Sj]"), ("zz?", "[jS]"), ("j", "[jJ]"),
+    ("mm?", "M"), ("nn?", "N"), ("ll?", "L"), ("rr?(?=[aeiouyw])", "L"), ("rr?", "(?:L-?)?"), ("h", "H?"),
 )  # fmt: skip
+# Those that may fit where a letter stands, and what each may sound like as consonants, which may be silent.
+_RULES: Final = {
+    letter: tuple((re.compile(letters), sounds) for letters, sounds in _CONSONANTS if letter in letters)
+    for letter in "bcdfghjklmnpqrstvxz"
+}
+_HEARD: Final = {
+    sounds: tuple((several or one or soft, silent == "?") for several, one, soft, silent in _CONSONANT.findall(sounds))
+    for _, sounds in _CONSONANTS
+}
+# The first consonants of two words tell nearly all pairs apart. They are a number of so many digits, 0 past the end.
+OPENING: Final = 3
+_PLACES: Final = {sound: digit for digit, sound in enumerate(" kKtTpPSjJNMLH")}
 # What a word may sound like at first, by its first letter, which tells most pairs of words apart.
 _BEGINNINGS: Final = {
     **dict.fromkeys("aeiouwy", "aeiou-L"), **dict.fromkeys("bv", "p"), **dict.fromkeys("pf", "PpNS"),
@@ -76,18 +86,6 @@ def hangul_sounds(word: str) -> str:
     return "".join(sounds).replace(".", "").replace("LL", "L")
 
 
-@lru_cache(maxsize=4_096)
-def first_letters(hangul: str) -> str:
-    """What a Latin word begins with that may sound like this one."""
-    sound = hangul_sounds(hangul)[:1]
-    return "".join(letter for letter, sounds in _BEGINNINGS.items() if sound and sound in sounds)
-
-
-def first_sounds(latin: str) -> str:
-    """What a Korean word begins with that may sound like this one."""
-    return _BEGINNINGS.get(latin[:1].lower(), "")
-
-
 @lru_cache(maxsize=16_384)
 def hangul_consonants(word: str) -> str:
     return hangul_sounds(word).translate(_NO_VOWELS)
@@ -96,9 +94,48 @@ def hangul_consonants(word: str) -> str:
 @lru_cache(maxsize=16_384)
 def latin_consonants(word: str) -> tuple[tuple[str, bool], ...]:
     """What each consonant of a Latin word may be, and whether it may be silent."""
-    units = [sounds for sounds, vowels, _ in _units(word.lower()) if vowels is None]
-    return tuple((several or one or soft, silent == "?") for sounds in units
-                 for several, one, soft, silent in _CONSONANT.findall(sounds))  # fmt: skip
+    heard, at, word = list[tuple[str, bool]](), 0, word.lower()
+    while at < len(word):
+        sounds, at = _consonants_at(word, at) or ("", at + 1)
+        heard += _HEARD.get(sounds, ())
+    return tuple(heard)
+
+
+def _consonants_at(word: str, at: int) -> tuple[str, int] | None:
+    """What the consonants that stand there may sound like, and where they end; None at a vowel."""
+    for rule, sounds in _RULES.get(word[at], ()):
+        if (match := rule.match(word, at)) is not None:
+            return sounds, match.end()
+    return None
+
+
+@lru_cache(maxsize=16_384)
+def opening(hangul: str) -> int:
+    """The bit of the word's first consonants: a Latin word whose `openings` lack it sounds otherwise."""
+    place = 0
+    for consonant in hangul_consonants(hangul)[:OPENING].ljust(OPENING):
+        place = place * len(_PLACES) + _PLACES[consonant]
+    return 1 << place
+
+
+@lru_cache(maxsize=16_384)
+def openings(latin: str) -> int:
+    """The bits of what the first consonants of a word may be, and of the one that it is several of."""
+    several = _SEVERAL.search(latin) is not None
+    return _openings(latin_consonants(latin)) | (_openings(latin_consonants(latin[:-1])) if several else 0)
+
+
+def _openings(units: Sequence[tuple[str, bool]], left: int = OPENING) -> int:
+    if not left:
+        return 1
+    bits, width = 0, len(_PLACES) ** (left - 1)
+    for at, (sounds, silent) in enumerate(units, start=1):
+        following = _openings(units[at:], left - 1)
+        for sound in sounds:
+            bits |= following << _PLACES[sound] * width
+        if not silent:
+            return bits
+    return bits | 1  # all that is left may be silent
 
 
 def _same_consonants(hangul: str, latin: str) -> bool:
@@ -154,14 +191,11 @@ def _units(word: str) -> list[tuple[str, str | None, int]]:
             glide = _VOWEL[run[0]] if spoken != run else ""
             units.append((_RUNS.get(run) or "".join(sorted({*glide, *_VOWEL[spoken[0]]})), run, at))
         else:
-            letters = next(
-                ((sounds, match.end()) for rule, sounds, first in _CONSONANTS
-                 if not (first and at) and (match := rule.match(word, at))), None,
-            )  # fmt: skip
-            if letters is None:
+            consonants = _consonants_at(word, at)
+            if consonants is None:
                 return []
-            units.append((letters[0], None, at))
-            end = letters[1]
+            sounds, end = consonants
+            units.append((sounds, None, at))
         at = end
     return units
 

@@ -19,12 +19,18 @@ _DAYS: Final = {
 }  # fmt: skip
 _IN_DAYS: Final = f"(?P<count>{'|'.join(_DAYS)})"
 _WEEKDAY: Final = r"(?P<weekday>[월화수목금토일])요일"
-_WEEKS: Final = {"지지난": 2, "저저번": 2, "지난": 1, "저번": 1, "이번": 0}
+_WEEKS: Final = {"지지난": 2, "저저번": 2, "지난": 1, "저번": 1, "이번": 0, "다다음": -2, "다음": -1}
+_NTH_WEEKS: Final = {
+    **dict.fromkeys(("첫째 주", "첫째주", "첫 주", "첫주", "1주차"), (1, 8)),
+    **dict.fromkeys(("둘째 주", "둘째주", "2주차"), (8, 15)), **dict.fromkeys(("셋째 주", "셋째주", "3주차"), (15, 22)),
+    **dict.fromkeys(("넷째 주", "넷째주", "4주차"), (22, 29)), **dict.fromkeys(("마지막 주", "마지막주"), (24, None)),
+}  # fmt: skip
 _PARTS: Final = {
     **dict.fromkeys(("초", "초순", "상순", "초반"), (1, 11)), **dict.fromkeys(("중순", "중반"), (11, 21)),
     **dict.fromkeys(("말", "하순"), (21, None)), "전반": (1, 16), "후반": (16, None),
+    **_NTH_WEEKS,
 }  # fmt: skip
-_PART: Final = r"(?P<part>초순|초반|초|상순|중순|중반|말|하순|전반|후반)"
+_PART: Final = rf"(?P<part>{'|'.join(_NTH_WEEKS)}|" r"초순|초반|초|상순|중순|중반|말|하순|전반|후반)"
 _SEASONS: Final = {"봄": 3, "여름": 6, "가을": 9, "겨울": 12}
 # A question about what was: how many days before is no time.
 _WAS: Final = rf"(?=[^?]*(?:[{_WAS_SAID}]|[한된난던긴]\s?(?:거|것|게|일)))"
@@ -35,6 +41,10 @@ _MONTH: Final = r"(?P<month>\d{1,2})월"
 # Up to five words; a topic before them is what is asked about, and ends at its particle.
 _EVENT: Final = r"(?P<event>(?:[^\s,?!]+(?<![은는])\s){0,4}[^\s,?!]+?)"
 _DAY: Final = r"(?P<day>\d{1,2})일"
+_ALSO: Final = r"(?:\s?(?:과|와|이랑|하고|및|,|·)\s?)(?P<also>\d{1,2})일"
+_WEEK_ENDS: Final = r"(?=[에의는엔]|까지|부터|쯤|중|안|\s|[?.!,]|$)"
+_AHEAD_ENDS: Final = r"(?=[에의엔면쯤]|까지|\s|[?.!,]|$)"
+_AT_WHICH: Final = r"(?=에\s?(?:뭐|뭘|무슨|무엇|어떤|했|한\s(?!번)|있))"
 # Every syllable that ends in ㄴ: a verb before what it belongs to (바꾼, 올린), or a noun.
 _ADNOMINAL: Final = "".join(chr(code) for code in range(ord("가") + 4, ord("힣") + 1, 28))
 _ENDS: Final = r"(?=\s|[?,.!]|$)"
@@ -127,21 +137,38 @@ SAME_THINGS: Final = {
 
 TIMES: Final = pack.TimeWords(
     rules=(
+        pack.TimeRule(
+            rf"(?:{_YEAR}\s?)?{_MONTH}\s?{_DAY}[이가]?\s?(?:있는|낀|든|포함된|속한|시작하는)?\s?주(?:간)?{_WEEK_ENDS}",
+            "week",
+        ),
+        pack.TimeRule(rf"{_YEAR}\s?{_MONTH}\s?{_DAY}{_ALSO}", "date"),
         pack.TimeRule(rf"{_YEAR}\s?{_MONTH}\s?{_DAY}", "date"),
+        pack.TimeRule(rf"(?:작년|지난해)\s?{_MONTH}\s?{_DAY}", "date", back=1),
+        pack.TimeRule(rf"내년\s?{_MONTH}\s?{_DAY}", "date", back=-1),
         pack.TimeRule(
             rf"{_OR_THIS_YEAR}{_MONTH}\s?(?P<day>\d{{1,2}})일?(?:\s?[~-]|부터|에서)\s?(?P<until>\d{{1,2}})일(?:까지)?",
             "date",
         ),
+        pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?(?P<day>\d{{1,2}})일?{_ALSO}", "date"),
         pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_DAY}", "date"),
-        pack.TimeRule(rf"{_DAY}(?=에\s?(?:뭐|뭘|무슨|무엇|어떤|했|한\s|있))", "date"),
+        pack.TimeRule(
+            r"(?P<day>\d{1,2})일?(?:\s?[~-]\s?|부터\s?)(?P<until>\d{1,2})일(?=까지|에(?!\s?[한두]\s?번)|\s?(?:일정|예정|행사|휴무))",
+            "date",
+        ),
+        pack.TimeRule(rf"{_DAY}{_ALSO}{_AT_WHICH}", "date"),
+        pack.TimeRule(rf"{_DAY}{_AT_WHICH}", "date"),
         pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}\s?{_PART}(?![가-힣]{{2}})", "part"),
         pack.TimeRule(rf"(?:작년|지난해)\s?{_MONTH}", "month", back=1),
+        pack.TimeRule(rf"내년\s?{_MONTH}", "month", back=-1),
         pack.TimeRule(rf"{_OR_THIS_YEAR}{_MONTH}(?!\s?\d)", "month"),
         pack.TimeRule(rf"(?:최근|지난|근래)\s?{_COUNTED}{_UNIT}(?:간|동안|사이)?", "past"),
         pack.TimeRule(rf"(?:최근|지난|근래)\s?{_IN_DAYS}(?:간|동안|사이)?", "past"),
         pack.TimeRule(rf"(?!몇){_COUNTED}{_UNIT}\s?전", "ago"),
         pack.TimeRule(rf"(?=몇){_COUNTED}{_UNIT}\s?전(?![이인]){_WAS}", "ago"),
         pack.TimeRule(rf"{_IN_DAYS}\s?전", "ago"),
+        pack.TimeRule(rf"(?:앞으로|향후)\s?{_COUNTED}{_UNIT}(?:간|동안|사이|안에)?", "coming"),
+        pack.TimeRule(rf"(?!몇){_COUNTED}{_UNIT}\s?[뒤후]{_AHEAD_ENDS}", "ahead"),
+        pack.TimeRule(rf"{_IN_DAYS}\s?[뒤후]{_AHEAD_ENDS}", "ahead"),
         pack.TimeRule(rf"(?!몇){_COUNTED}(?:시간|분)\s?전|방금|아까", "day"),
         pack.TimeRule(
             rf"(?:지난|요|최근)\s?며칠(?:간|동안)?|며칠\s?(?:전(?![이인]){_WAS}|동안|사이|간)",
@@ -150,9 +177,18 @@ TIMES: Final = pack.TimeWords(
         pack.TimeRule(r"그끄저께|그끄제", "day", back=3),
         pack.TimeRule(r"엊그제|엊그저께", "past", count=2, vague=True),
         pack.TimeRule(r"그저께|그제", "day", back=2),
-        pack.TimeRule(r"어제|어저께|어젯밤|전날", "day", back=1),
+        pack.TimeRule(r"어제|어저께|어젯밤|(?<![가-힣]\s)(?<![가-힣])전날", "day", back=1),
         pack.TimeRule(r"오늘|오늘날(?!짜)", "day"),
+        pack.TimeRule(r"글피", "day", back=-3),
+        pack.TimeRule(r"내일\s?모레|모레", "day", back=-2),
+        pack.TimeRule(r"내일", "day", back=-1),
         pack.TimeRule(rf"(?P<week>{'|'.join(_WEEKS)})\s?주\s?{_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"(?P<week>이번|다음)\s?{_WEEKDAY}", "weekday"),
+        pack.TimeRule(rf"(?:오는|돌아오는)\s?{_WEEKDAY}", "weekday", back=-1),
+        pack.TimeRule(r"이번\s?주말", "weekend"),
+        pack.TimeRule(r"(?:다음\s?|담)주말", "weekend", back=-1),
+        pack.TimeRule(rf"다다음\s?주{_WEEK_ENDS}", "period", unit="week", back=-2),
+        pack.TimeRule(rf"(?:다음\s?주|담주|내주|차주){_WEEK_ENDS}", "period", unit="week", back=-1),
         pack.TimeRule(r"지지난\s?주|저저번\s?주", "period", unit="week", back=2),
         pack.TimeRule(r"(?:지난|저번)\s?주말|주말(?=에|\s?동안|\s?사이|\s?뭐)", "weekend", back=1),
         pack.TimeRule(rf"(?:지난|저번)\s?{_WEEKDAY}", "weekday"),
@@ -163,6 +199,9 @@ TIMES: Final = pack.TimeWords(
         pack.TimeRule(r"이번\s?주|금주", "period", unit="week"),
         pack.TimeRule(rf"(?:지난|저번)\s?달\s?{_PART}", "part", back=1),
         pack.TimeRule(rf"(?:이번\s?달|이달)\s?{_PART}", "part"),
+        pack.TimeRule(rf"(?:다음\s?달|내달)\s?{_PART}", "part", back=-1),
+        pack.TimeRule(r"다음\s?달|내달", "period", unit="month", back=-1),
+        pack.TimeRule(r"다음\s?분기", "period", unit="quarter", back=-1),
         pack.TimeRule(r"지지난\s?달", "period", unit="month", back=2),
         pack.TimeRule(r"(?:지난|저번)\s?달|전월", "period", unit="month", back=1),
         pack.TimeRule(r"이번\s?달|이달|당월", "period", unit="month"),
@@ -178,6 +217,7 @@ TIMES: Final = pack.TimeWords(
         pack.TimeRule(rf"{_OR_THIS_YEAR}(?P<quarter>[1-4])분기", "quarter"),
         pack.TimeRule(r"재작년", "period", unit="year", back=2),
         pack.TimeRule(r"작년|지난해|전년", "period", unit="year", back=1),
+        pack.TimeRule(r"내년", "period", unit="year", back=-1),
         pack.TimeRule(r"올해|금년", "period", unit="year"),
         pack.TimeRule(rf"{_YEAR}(?!\s?\d)", "year"),
         pack.TimeRule(r"최근|요즘|요새|근래", "past", count=30, vague=True),
@@ -185,6 +225,7 @@ TIMES: Final = pack.TimeWords(
     around=(r"(?<![가-힣\d])(?:", ")"),
     sign=r"분기|\d\s?[월일주달년개시분]|[한두세네몇수일이삼]\s?(?:개월|주|달|해|년|시간|분)|최근|지난|저번|이번|어제|오늘|작년"
     r"|올해|올\s?[봄여가겨]|재작년|그제|그저께|며칠|어젯|어저께|전날|이달|금[주년]|전[월년]|당월|반기|요즘|요새|근래|요일|주말|방금|아까|그끄"
+    r"|내일|모레|글피|다음|내[년달주]|담주|차주|앞으로|향후|오는"
     rf"|(?:{'|'.join(_DAYS)})",
     numbers={"한": 1, "두": 2, "세": 3, "네": 4, "몇": _FEW, "수": _FEW, "일": 1, "이": 2, "삼": 3, **_DAYS},
     units={
@@ -196,10 +237,18 @@ TIMES: Final = pack.TimeWords(
     halves={"상": 1, "하": 7},
     parts=_PARTS,
     weeks=_WEEKS,
-    since_after=r"\s?(?:이후|부터|이래|(?:지나고|넘어서)|(?:다음|뒤|후)(?:에|로|$|\s))",
+    since_after=r"\s?(?:이후|부터|이래|(?:지나고|넘어서)|(?:다음(?!\s?(?:주|달|해|분기|[월화수목금토일]요일))|뒤|후)(?:에|로|$|\s))",
     until_after=r"\s?까지",
     ended_after=r"\s?(?:이전|전(?:에|까지))",
     ranges=r"\s?(?:부터|에서|~|-|[와과](?=.{0,20}사이))\s?",
+    both=r"\s?(?:과|와|이랑|하고|및|,|·)\s?",
+    clause_end=r"(?<=[가-힣][고며])\s|(?<=지만|는데|으니|므로)\s",
+    ahead=r"예정|계획|[할될올갈]\s?(?:것|거|게)|(?:[할둘길낼]|(?<!가)을)\s(?:일|서류|물건|짐|준비)|[아어해둬야]\s?(?:둘|할|줄)\s|겠|기로\s?(?:했|하|정|결정)|려고|하자|기한|마감|잡[았혔]|예약|내년",
+    toward=r"월(?:\s?\d{1,2}일)?(?:로|으로|까지)(?=\s|$)",
+    behind=rf"[{_WAS_SAID}](?=[다음습어지고으는던네나니])|지난\s?\d{{1,2}}월",
+    this_year="올해|금년",
+    yearly=r"매년|해마다|매해|매번|항상|늘\s|\d월마다"
+    rf"|^(?!.*[{_WAS_SAID}]다).*\d월(?:과|와|,|하고|\s및|·)\s?\d{{1,2}}월(?!\s?\d)",
     event_sign="후|이래|다음|이튿|뒤|나서|끝나고|터지고|생기고|전|당일|때",
     events=(
         pack.EventRule(
@@ -213,7 +262,7 @@ TIMES: Final = pack.TimeWords(
         pack.EventRule(rf"{_EVENT}\s당일(?:에|에는|은)?{_ENDS}", 0, 1, ("당일",)),
         pack.EventRule(rf"{_EVENT}(?<![{_FUTURE}그이])\s때(?:에|에는|는)?{_ENDS}", 0, 2, ("때",)),
         pack.EventRule(
-            rf"{_EVENT}(?:\s?(?:이후|이래|직후|(?<!이)후)|\s(?:다음|뒤)|(?:고|하고)\s?(?:나서|난\s?(?:뒤|후|다음))"
+            rf"{_EVENT}(?:\s?(?:이후|이래|직후|(?<!이)후)|\s(?:다음(?!\s?(?:주|달|해|분기))|뒤)|(?:고|하고)\s?(?:나서|난\s?(?:뒤|후|다음))"
             rf"|\s(?:끝나고|터지고|생기고))(?:로|에|부터|에는|로는|의)*{_ENDS}",
             signs=("후", "이래", "다음", "뒤", "나서", "끝나고", "터지고", "생기고"),
         ),
@@ -235,6 +284,7 @@ TIMES: Final = pack.TimeWords(
     happenings="사고|장애|사건|일|문제|사태|이슈",
     recounts=r"회고|돌아보|되짚|재발\s?방지|교훈",
     failed=r"실패|해\s?보았으나|해\s?봤지만|보았지만|되돌렸|되돌림|포기|안\s?됐",
+    plans=rf"준비|계획|예정|회의록|[{_FUTURE}]\s(?:집|곳|동네|날|것|거)(?![가-힣]{{2}})",
     past=rf"[{_WAS_SAID}]|(?:한|된|뀐|친|진|던|난|생긴)\s?(?:거|것|게|일|사항|점|결정)|새로",
     was=rf"[{_WAS_SAID}]|[한된뀐친진던난긴]\s?(?:거|것|게|일|사항|점|결정)|결정|줘|주세요|부터|이후",
     habit=r"해야|하면|하려면|할까|할\s?(?:것|거|일|때)|확인할|체크할|되나요|하나요|합니까|해도"

@@ -61,6 +61,7 @@ AMOUNTS: Final = pack.AmountWords(
         "명": ("person", 1),
         "원": ("won", 1),
         "달러": ("dollar", 1),
+        "유로": ("of euro", 1),
         "개|대|건": ("item", 1),
         **{counter: (counter, 1.0) for counter in _COUNTERS},
         "도(?=[로가이씨를]|다|입|여|\\s|$|\\.)": ("degree", 1),

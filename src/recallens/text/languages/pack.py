@@ -12,18 +12,20 @@ from msgspec import Struct
 from recallens.text.scripts import Script
 
 Reading = Literal[
-    "date", "part", "month", "day", "ago", "past", "period", "weekend", "weekday", "season", "quarter", "half", "year"
-]
+    "date", "week", "part", "month", "day", "ago", "ahead", "past", "coming", "period", "weekend", "weekday", "season",
+    "quarter", "half", "year",
+]  # fmt: skip
 
 
 class TimeRule(Struct, frozen=True):
-    """One way to speak of a time. The pattern's groups (year, month, day, until, part, weekday, week, season, quarter,
-    half, count, unit) say which; `unit` and `count` stand in for groups that it does not have.
+    """One way to speak of a time. The pattern's groups (year, month, day, until, also, part, weekday, week, season,
+    quarter, half, count, unit) say which; `unit` and `count` stand in for groups that it does not have. `also` is a
+    second day of the same month.
     """
 
     pattern: str
     reading: Reading
-    back: int = 0  # so many periods before this one
+    back: int = 0  # so many periods before this one; below 0, after it
     unit: str = "day"
     count: int = 1
     vague: bool = False  # it means about then, and nobody would miss a day
@@ -64,8 +66,15 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     ended_after: str = ""  # the span itself is excluded
     # What stands between the two ends of one span: by itself, or where `between` ends the text before them.
     ranges: str = ""
+    both: str = ""  # what stands between two days that follow one another
     between: str = ""
     joints: str = ""
+    clause_end: str = r"(?!)"  # a pattern, beside the signs between clauses
+    ahead: str = r"(?!)"  # a pattern of a clause that looks ahead; the case of letters is disregarded
+    behind: str = r"(?!)"  # a pattern of a clause that tells what was
+    toward: str = r"(?!)"  # of a month to which something was put, in a clause that tells what was
+    this_year: str = r"(?!)"  # a pattern of a sentence whose days are of the year in which it was said
+    yearly: str = r"(?!)"  # a pattern of a sentence about what comes every year
     # A time told by what happened. The first rule that reads a question is taken.
     event_sign: str = ""  # phrases: every rule needs one of these
     events: tuple[EventRule, ...] = ()
@@ -89,6 +98,7 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     # Patterns of memories: one that looks back on an event, and one that tells of an attempt that failed.
     recounts: str = ""
     failed: str = ""
+    plans: str = r"(?!)"  # a pattern of memories: one that says what is to be done
     dates: tuple[str, ...] = ()  # dates that are spelled out, with the groups year, month and (it may be missing) day
 
 
@@ -262,25 +272,33 @@ class NameWords(Struct, frozen=True, kw_only=True):
 class SecretWords(Struct, frozen=True, kw_only=True):
     passwords: str = ""
     keys: str = ""
-    bare: str = ""  # names of passwords that the value follows with nothing between
     signs: str = ""  # words of which each name of a secret holds one
     says: str = ""  # what stands between a name and the secret in a sentence
     particles: str = ""  # what may follow one of these names before the sign of assignment
     phrases: str = ""  # names of secrets that are made of words
-    codes: str = ""  # names of short secrets: PINs, recovery codes, community strings, seeds
-    code_signs: str = ""  # of which each of these names holds one, or is followed by it; between commas
-    stated: str = ""  # behind a name: that the one word which follows (`said`) is the secret
     states: str = ""  # words that tell in what state a secret is, and are none
-    earlier: str = ""  # that what follows (`said`) is what a password was before
     changes: str = ""  # a pattern with the groups `was` and `becomes`: how two passwords are told
     ends: str = ""  # what may follow a secret without a space: a verb that says that it is one
     kept_in: str = ""  # what follows the name of the place that a secret is kept in
-    used_as: str = ""  # what stands behind a secret that is named first
     logins: str = ""  # what a name and its password are told with
+    cards: str = ""  # names of a payment card
     general: str = ""  # what is told of passwords in general: a rule, a state, a page
     placeholder_openings: str = ""
     placeholders: str = ""
     descriptions: str = ""  # words that stand where a secret would and are none
+    # Patterns for the model of secrets told in prose, by the sort that they speak for.
+    told: Mapping[str, str] = {}  # names of what a value can be the secret of
+    # Of a value (\uffff) that stands before its name (\ufffe, or the end): the text up to the name.
+    named_before: Mapping[str, str] = {}
+    joins: Mapping[str, str] = {}  # what the text right before a value ends with
+    behind: Mapping[str, str] = {}  # what the text right behind a value begins with
+    around: Mapping[str, str] = {}  # what stands anywhere near it and speaks against it
+    handed: str = ""  # what ends the text before a name that a value follows with nothing between
+    links: str = ""  # what stands between a secret and the next
+    endings: str = ""  # particles and endings that follow a value without a space
+    copulas: str = ""  # of these, the ones that say that it is one
+    units: str = ""  # behind a number: it is an amount
+    told_signs: str = ""  # what each name in `told` holds one of, between commas
 
 
 class CommandWords(Struct, frozen=True, kw_only=True):

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, reduce
+from itertools import chain
+from operator import or_
 from typing import Final
+
+from msgspec import Struct
 
 from recallens.text.languages import grammar_of
 from recallens.text.languages.korean_forms import LONGEST_FIRST, carries, morpheme, stems_of
-from recallens.text.languages.korean_sounds import first_letters, first_sounds, hangul_sounds, sound_alike
+from recallens.text.languages.korean_sounds import opening, openings, sound_alike
 from recallens.text.languages.korean_words import korean_english
-from recallens.text.tokenizer import tokenize
+from recallens.text.tokenizer import tokenize, tokens_of
 
 MOST_CHARACTERS: Final = 800
 BEGINNING: Final = 3  # letters that all forms of a word begin with
@@ -30,81 +34,125 @@ _LATIN: Final = re.compile(r"[A-Za-z]{2,}")
 _HANGUL: Final = re.compile(r"[가-힣]+")
 
 
+class _KoreanWord(Struct, frozen=True):
+    """What says a Korean word of a question in English."""
+
+    text: str
+    readings: tuple[tuple[frozenset[str], ...], ...]
+    words: frozenset[str]  # of all readings together
+    opening: int  # of what sounds like it; 0 where only a reading says it
+
+    def is_said(self, text: TranslatedWords) -> bool:
+        is_near = bool(self.words) and not self.words.isdisjoint(text.tokens)
+        if is_near and any(not any(map(text.tokens.isdisjoint, reading)) for reading in self.readings):
+            return True
+        alike = text.latin if self.opening and self.opening & text.latin_openings else ()
+        return any(self.opening & openings(word) and sound_alike(self.text, word) for word in alike)
+
+
+class _EnglishWord(Struct, frozen=True):
+    """What says an English word of a question in Korean."""
+
+    text: str
+    syllables: frozenset[str]
+    nouns: tuple[str, ...]
+    stems: frozenset[str]
+    openings: int  # of what sounds like it
+
+    def is_said(self, text: TranslatedWords) -> bool:
+        if not text.written:
+            return False
+        if not self.syllables.isdisjoint(text.hangul) or not self.stems.isdisjoint(text.verbs):
+            return True
+        if any(map(text.one_text.__contains__, self.nouns)):
+            return True
+        # One syllable sounds like many words: 문 or 만 is no moon.
+        alike = text.hangul if self.openings & text.hangul_openings else ()
+        return any(len(form) >= LEAST_SYLLABLES and self.openings & opening(form) and sound_alike(form, self.text)
+                   for form in alike)  # fmt: skip
+
+
 class TranslatedWords:
     """The words of a text as another language would say them."""
 
     def __init__(self, text: str) -> None:
-        text = text[:MOST_CHARACTERS]
-        self._latin = frozenset(_LATIN.findall(text))
-        self._written = frozenset(_HANGUL.findall(text))
+        self._text = text[:MOST_CHARACTERS]
         self._meanings: frozenset[str] | None = None
         self._held: dict[str, bool] = {}  # relevance, score and certificate ask for the same words
 
     # What only a question of the one language needs, or only one of the other.
 
     @cached_property
-    def _tokens(self) -> frozenset[str]:
-        return frozenset(tokenize(" ".join(sorted(self._latin))))
+    def latin(self) -> frozenset[str]:
+        return frozenset(_LATIN.findall(self._text))
 
     @cached_property
-    def _hangul(self) -> frozenset[str]:
-        return frozenset(form for word in self._written for form in _forms(word))
+    def written(self) -> frozenset[str]:
+        return frozenset() if self._text.isascii() else frozenset(_HANGUL.findall(self._text))
 
     @cached_property
-    def _one_text(self) -> str:
+    def tokens(self) -> frozenset[str]:
+        return frozenset(chain.from_iterable(map(tokens_of, self.latin)))
+
+    @cached_property
+    def hangul(self) -> frozenset[str]:
+        return frozenset(chain.from_iterable(map(_forms, self.written)))
+
+    @cached_property
+    def one_text(self) -> str:
         """A word that is within any of the forms is within this."""
-        return " ".join(self._hangul)
+        return " ".join(self.hangul)
 
     @cached_property
-    def _verbs(self) -> frozenset[str]:
-        return frozenset(map(morpheme, self._written))
+    def verbs(self) -> frozenset[str]:
+        return frozenset(map(morpheme, self.written))
 
     @cached_property
-    def _by_letter(self) -> dict[str, list[str]]:
-        words: dict[str, list[str]] = {}
-        for word in self._latin:
-            words.setdefault(word[0].lower(), []).append(word)
-        return words
+    def latin_openings(self) -> int:
+        """Of all words together."""
+        return reduce(or_, map(openings, self.latin), 0)
 
     @cached_property
-    def _by_sound(self) -> dict[str, list[str]]:
-        forms: dict[str, list[str]] = {}
-        for form in self._hangul:
-            if len(form) >= LEAST_SYLLABLES:
-                forms.setdefault(hangul_sounds(form)[:1], []).append(form)
-        return forms
+    def hangul_openings(self) -> int:
+        """Of all forms together."""
+        return reduce(or_, map(opening, self.hangul), 0)
 
     def hold(self, phrase: str) -> bool:
         """Whether every word of it is said in the other language."""
         if phrase not in self._held:
-            words = phrase.split()
-            self._held[phrase] = bool(words) and all(map(self._holds, words))
+            words = _words_of(phrase)
+            self._held[phrase] = bool(words) and all(word.is_said(self) for word in words)
         return self._held[phrase]
 
     def mean(self, word: str) -> bool:
         """Whether a word of the text, of whichever language, has a translation in common with this one."""
         meant = _meanings(word)
         if meant and self._meanings is None:
-            self._meanings = self._tokens.union(*map(_every_meaning, self._written))
+            self._meanings = self.tokens.union(*map(_every_meaning, self.written))
         return self._meanings is not None and not meant.isdisjoint(self._meanings)
 
-    def _holds(self, word: str) -> bool:
-        if _HANGUL.fullmatch(word):
-            if any(all(not words.isdisjoint(self._tokens) for words in reading) for reading in _readings(word)):
-                return True
-            if word in korean_english() or len(word) < LEAST_SYLLABLES:
-                return False
-            begins = (own for letter in first_letters(word) for own in self._by_letter.get(letter, ()))
-            return any(sound_alike(word, own) for own in begins)
-        if not self._written or not _LATIN.fullmatch(word):
-            return False
-        meant = _meant(word)
-        if any(noun in (self._hangul if len(noun) < LEAST_SYLLABLES else self._one_text) for noun in meant):
-            return True
-        if any(not stems_of(verb).isdisjoint(self._verbs) for verb in meant if _is_verb(verb)):
-            return True
-        # One syllable sounds like many words: 문 or 만 is no moon.
-        return any(sound_alike(own, word) for sound in first_sounds(word) for own in self._by_sound.get(sound, ()))
+
+@lru_cache(maxsize=1_024)
+def _words_of(phrase: str) -> tuple[_KoreanWord | _EnglishWord, ...]:
+    """The words of a phrase; none where one of them is of neither language."""
+    words = phrase.split()
+    if not all(_HANGUL.fullmatch(word) or _LATIN.fullmatch(word) for word in words):
+        return ()
+    return tuple(_korean_word(word) if _HANGUL.fullmatch(word) else _english_word(word) for word in words)
+
+
+def _korean_word(word: str) -> _KoreanWord:
+    readings = _readings(word)
+    sounds = word not in korean_english() and len(word) >= LEAST_SYLLABLES
+    words = frozenset(token for reading in readings for words in reading for token in words)
+    return _KoreanWord(word, readings, words, opening(word) if sounds else 0)
+
+
+def _english_word(word: str) -> _EnglishWord:
+    meant = _meant(word)
+    syllables = frozenset(noun for noun in meant if len(noun) < LEAST_SYLLABLES)
+    stems = frozenset(stem for verb in meant if _is_verb(verb) for stem in stems_of(verb))
+    return _EnglishWord(word, syllables, tuple(noun for noun in meant if noun not in syllables), stems, openings(word))
 
 
 def words_of_the_same_meaning(word: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A sentence that says it by itself: its own vector beside that of the whole, who has one, and who tells of it."""
+"""A part that says it by itself: its own vector beside that of the whole, who has one, and who tells of it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from recallens.engine import Engine
 from recallens.engine.encoder import texts_of
 from recallens.index.encoders.hashing import HashingEncoder
 from recallens.index.encoders.minilm import MiniLMEncoder
-from recallens.index.encoding import SENTENCE_HANDICAP
-from recallens.ingest.encoded import own_sentences
+from recallens.index.encoding import PART_HANDICAP
+from recallens.ingest.encoded import MOST_PARTS, READ_CHARACTERS, SENTENCE_CHARACTERS, WINDOW_CHARACTERS, own_parts
 from recallens.model.memory import Memory
 from recallens.render import render
-from recallens.store.records import META_SENTENCES
+from recallens.store.records import META_PARTS
 
 ASIDE = "By the way, I adopted a beagle puppy named Biscuit in May."
 TURN = (
@@ -35,10 +35,10 @@ def test_a_turn_is_as_near_as_its_nearest_sentence_and_the_xray_tells_which(real
     result = next(row for row in real.xray(ASKED, cut=False).results if row.memoryId == turn.id)
     encoding = real.core.encoding
     query = encoding.available().encode_query(ASKED)
-    whole, *sentences = encoding.documents([TURN, *own_sentences("user", TURN)]) @ query
+    whole, *sentences = encoding.documents([TURN, *own_parts("user", TURN)]) @ query
     assert max(sentences) > whole + 0.1
     assert result.rawScores is not None
-    assert result.rawScores["cosine"] == pytest.approx(max(sentences) - SENTENCE_HANDICAP, abs=1e-3)
+    assert result.rawScores["cosine"] == pytest.approx(max(sentences) - PART_HANDICAP, abs=1e-3)
     assert result.sentence == ASIDE
 
 
@@ -64,20 +64,49 @@ def test_who_has_one_sentence_or_is_not_the_user_pays_nothing(real: Engine) -> N
 
 
 def test_sentences_are_pieces_that_say_something_and_no_more_than_twelve() -> None:
-    assert own_sentences("user", "Hi! Fine. The build broke on Monday.\nIt was the linter") == [
+    assert own_parts("user", "Hi! Fine. The build broke on Monday.\nIt was the linter") == [
         "The build broke on Monday.",
         "It was the linter",
     ]
-    assert own_sentences("user", "One sentence alone says it") == []
-    assert len(own_sentences("user", "It rained the whole day. " * 30)) == 12
-    assert [len(each) for each in own_sentences("User", f"{'long ' * 100}. And a second one.")] == [300, 17]
+    assert own_parts("user", "One sentence alone says it") == []
+    assert len(own_parts("user", "It rained the whole day. " * 30)) == 12
+    assert [len(each) for each in own_parts("User", f"{'long ' * 100}. And a second one.")] == [300, 17]
 
 
 def test_what_somebody_pastes_and_what_others_say_is_known_as_a_whole() -> None:
     two = "It rained the whole day. The gate stayed shut."
-    assert len(own_sentences("user", two)) == 2
-    assert [own_sentences(author, two) for author in ("assistant", "ann", None)] == [[], [], []]
-    assert own_sentences("user", f"{two} {'And on. ' * 100}") == []
+    assert len(own_parts("user", two)) == 2
+    assert [own_parts(author, two) for author in ("assistant", "ann", None)] == [[], [], []]
+    assert own_parts("user", f"{two} {'And on. ' * 100}") == []
+
+
+PAGE = "".join(
+    f"## Step {number}\n{'The valve is opened by hand, then the gauge is read twice. ' * 9}\n" for number in range(8)
+)
+FAR = "A wet dog in the engine room is dried before the shift begins."
+
+
+@pytest.mark.parametrize("author", [None, "Ann"])
+def test_of_a_text_that_is_longer_than_the_encoder_reads_each_window_is_read(author: str | None) -> None:
+    windows = own_parts(author, PAGE)
+    assert len(windows) == 8
+    assert all(window.startswith("## Step") and len(window) <= WINDOW_CHARACTERS for window in windows)
+    assert own_parts(author, PAGE[:READ_CHARACTERS]) == []
+    assert len(own_parts(author, PAGE * 9)) == MOST_PARTS
+    assert [own_parts(role, PAGE) for role in ("user", "assistant", "tool")] == [[], [], []]
+
+
+def test_what_a_long_text_says_far_down_is_found_by_its_meaning(real: Engine) -> None:
+    far = real.remember(f"{PAGE}{FAR}", title="Running the pumps")
+    for number in range(30):
+        real.remember(f"{PAGE}A bolt of size {number} fits.", title=f"Pump {number}", dedupe=False)
+    asked = "what to do with a soaked puppy near the motors"
+    result = real.recall(real.recalls.query(asked, cut=False)).results[0]
+    assert result.memory.id == far.id
+    assert result.sentence is not None
+    assert result.sentence.endswith(FAR)
+    told = real.xray(asked, cut=False).results[0].sentence
+    assert told == result.sentence[:SENTENCE_CHARACTERS]
 
 
 def test_another_encoder_reads_the_whole_alone(tmp_path: Path) -> None:
@@ -87,13 +116,13 @@ def test_another_encoder_reads_the_whole_alone(tmp_path: Path) -> None:
         assert vectors_of(engine) == 1
 
 
-def as_of_before(engine: Engine, minilm: MiniLMEncoder, texts: list[str]) -> list[Memory]:
-    """Memories in a store that was written before sentences had vectors."""
+def as_of_before(engine: Engine, minilm: MiniLMEncoder, texts: list[str], author: str | None = "user") -> list[Memory]:
+    """Memories in a store that was written before parts had vectors."""
     key = str(engine.core.encoding.key)
-    kept = [engine.get(engine.remember(text, author="user", dedupe=False).id) for text in texts]
+    kept = [engine.get(engine.remember(text, author=author, dedupe=False).id) for text in texts]
     with engine.core.store.write_all() as whole:
         whole.drop_vectors(key)
-        whole.drop_meta(META_SENTENCES)
+        whole.drop_meta(META_PARTS)
         whole.at("default").vectors.put(
             key,
             [
@@ -120,10 +149,16 @@ def test_an_old_store_gets_them_by_the_backlog_step_by_step(real: Engine, minilm
 
 def test_what_is_written_now_does_not_wait_for_what_is_old(real: Engine, minilm: MiniLMEncoder) -> None:
     as_of_before(real, minilm, [f"Day {number} was quiet. Nobody called on day {number}." for number in range(40)])
-    real.encoder._await_sentences()
+    real.encoder._await_parts()
     with real.core.store.read_all() as reader:
         waiting = [memory.num for memory in reader.backlog(str(real.core.encoding.key), 3)]
     assert waiting == sorted(waiting, reverse=True)
+
+
+def test_a_long_note_of_an_old_store_gets_its_windows(real: Engine, minilm: MiniLMEncoder) -> None:
+    as_of_before(real, minilm, [f"{PAGE}{FAR}", "A short note"], author=None)
+    assert real.encoder.drain() == 1
+    assert vectors_of(real) == 2 + len(own_parts(None, f"{PAGE}{FAR}"))
 
 
 def test_writing_in_an_old_store_makes_them_beside_the_work(real: Engine, minilm: MiniLMEncoder) -> None:
