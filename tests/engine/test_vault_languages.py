@@ -31,13 +31,20 @@ ENGLISH_ONLY = {
     "useOptimistic 훅은 무엇인가요": "reference/react/useOptimistic.md",
     "useDebugValue 훅 사용하기": "reference/react/useDebugValue.md",
 }
+# Of the other pages one in so many is there, since each of their sections has a vector of either encoder.
+EVERY = 9
 
 
 def fill(folder: Path, encoder: MiniLMEncoder) -> None:
-    pages = folder / "pages"
+    pages, asked = folder / "pages", {*KOREAN.values(), *ENGLISH_ONLY.values()}
     for name in ("react-en", "react-ko"):
         with tarfile.open(Path(str(DATA)) / "vaults" / f"{name}.tar.gz") as archive:
             archive.extractall(pages, filter="data")
+        content = pages / name / "src" / "content"
+        others = [page for page in sorted(content.rglob("*.md")) if str(page.relative_to(content)) not in asked]
+        for place, page in enumerate(others):
+            if place % EVERY:
+                page.unlink()
     for page in ENGLISH_ONLY.values():
         (pages / "react-ko" / "src" / "content" / page).unlink()
     with Engine.open(folder / "store.db", encoder=encoder) as engine:
