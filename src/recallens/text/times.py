@@ -161,6 +161,17 @@ def part_of_year(today: date, first_month: int, length: int, year_number: int | 
     return start, months_after(start, length)
 
 
+def this_season(today: date, first_month: int, outlook: timedelta | None) -> Span:
+    """The season that it is, else this year's, unless its clause looks ahead or back; of two winters the nearer one."""
+    begun = part_of_year(today, first_month, 3, None)
+    coming = part_of_year(today, first_month, 3, begun[0].year + 1)
+    if begun[1] > today or outlook == LAST:
+        return begun
+    is_nearer = coming[0] - today < today - begun[1]
+    of_this_year = coming[0].year == today.year and (begun[1].year == begun[0].year or is_nearer)
+    return coming if of_this_year or outlook == NEXT else begun
+
+
 def time_references(text: str, today: date) -> list[Reference]:
     """In text order, none inside another; two that are the ends of one span are one."""
     found = matches(text, today)
@@ -301,6 +312,14 @@ def _understood(rule: TimeRule, match: re.Match[str], today: date, words: TimeWo
             return weekday, weekday + DAY
         case "season":
             return part_of_year(today, words.seasons[groups["season"]], 3, told_year)
+        case "this season":
+            outlook = outlook_of(match, words)
+            if outlook is None and not of_memory and re.search(words.was, match.string.lower()):
+                outlook = LAST
+            return this_season(today, words.seasons[groups["season"]], outlook)
+        case "next season":
+            begun, _ = part_of_year(today, words.seasons[groups["season"]], 3, None)
+            return part_of_year(begun, begun.month, 3, begun.year + 1)
         case "quarter":
             return part_of_year(today, 3 * _number(groups["quarter"], words.quarters) - 2, 3, told_year)
         case "half":

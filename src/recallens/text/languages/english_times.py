@@ -230,7 +230,9 @@ TIMES: Final = pack.TimeWords(
         pack.TimeRule(rf"on {_WEEKDAY}(?! (?:morning|afternoon|evening|night)s)", "weekday", any_such=True),
         pack.TimeRule(rf"{_WEEKDAY}(?=\W*$)", "weekday", any_such=True),
         pack.TimeRule(rf"(?:(?<=since )|(?<=until )|(?<=before )|(?<=after )){_WEEKDAY}", "weekday"),
-        pack.TimeRule(rf"(?:last|this|past) {_SEASON}(?:'s)?(?: of {_YEAR})?", "season"),
+        pack.TimeRule(rf"(?:last|past) {_SEASON}(?:'s)?(?: of {_YEAR})?", "season"),
+        pack.TimeRule(rf"this {_SEASON}(?:'s)?", "this season"),
+        pack.TimeRule(rf"(?:(?<!\bthe )next|(?:the|this) coming) {_SEASON}(?:'s)?", "next season"),
         pack.TimeRule(rf"(?:in |during )?(?:the )?{_SEASON} (?:of )?{_YEAR}", "season"),
         pack.TimeRule(rf"Q(?P<quarter>[1-4])(?:,? (?:of )?{_YEAR})?", "quarter"),
         pack.TimeRule(

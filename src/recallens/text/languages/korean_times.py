@@ -209,8 +209,14 @@ TIMES: Final = pack.TimeWords(
         pack.TimeRule(r"이번\s?분기", "period", unit="quarter"),
         pack.TimeRule(rf"(?:작년|지난해)\s?(?P<season>{'|'.join(_SEASONS)})(?=[에의은엔]|\s|$)", "season", back=1),
         pack.TimeRule(
-            rf"(?:{_YEAR}|올해|올|지난|이번)\s?(?P<season>{'|'.join(_SEASONS)})(?=[에의은엔]|\s|$)", "season"
+            rf"(?:{_YEAR}|지난)\s?(?P<season>{'|'.join(_SEASONS)})(?=[에의은엔]|\s|$)", "season"
         ),
+        pack.TimeRule(rf"(?:올해|올|이번)\s?(?P<season>{'|'.join(_SEASONS)})(?=[에의은엔]|\s|$)", "this season"),
+        pack.TimeRule(
+            rf"(?:다음|다가오는|오는|돌아오는)\s?(?P<season>{'|'.join(_SEASONS)})(?=[에의은엔]|\s|$)",
+            "next season",
+        ),
+        pack.TimeRule(rf"내년\s?(?P<season>{'|'.join(_SEASONS)})(?=[에의은엔]|\s|$)", "season", back=-1),
         pack.TimeRule(r"(?:작년|지난해)\s?(?P<half>[상하])반기", "half", back=1),
         pack.TimeRule(r"(?:작년|지난해)\s?(?P<quarter>[1-4])분기", "quarter", back=1),
         pack.TimeRule(rf"{_OR_THIS_YEAR}(?P<half>[상하])반기", "half"),

@@ -13,7 +13,7 @@ from recallens.text.scripts import Script
 
 Reading = Literal[
     "date", "week", "part", "month", "day", "ago", "ahead", "past", "coming", "period", "weekend", "weekday", "season",
-    "quarter", "half", "year",
+    "this season", "next season", "quarter", "half", "year",
 ]  # fmt: skip
 
 
