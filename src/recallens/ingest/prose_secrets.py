@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from recallens.ingest.secret_values import GROUPS, SEED, is_own, is_placeholder, shape_of
+from recallens.ingest.secret_values import DIAL, GROUPS, SEED, is_own, is_placeholder, shape_of
 from recallens.text.languages import PACKS, alternatives, each
 from recallens.text.languages.pack import LanguagePack
 from recallens.text.stopwords import query_stopwords
@@ -36,8 +36,9 @@ VALUES_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "opens": ("made", "numbered", "digits", "odd"),
     "login": ("made", "numbered", "odd"),
     "place": ("made", "numbered", "digits"),
-    "typed": (),
+    "typed": ("made", "numbered", "digits"),
     "prompted": ("made", "numbered", "digits"),
+    "acting": (),
 }
 SORTS: Final = tuple(VALUES_OF)
 # Which names a value may stand before, by how.
@@ -45,7 +46,11 @@ NAMED: Final = ("password", "code", "answer")
 NAMES_BEHIND: Final[Mapping[str, tuple[str, ...]]] = {
     "typed": ("typed", "prompted"),
     "needed": ("login",),
+    "acts": ("acting",),
 }
+# What is done with a value behind a plain word is done with a thing: only a number or what is made up is a secret.
+NOT_WITH_A_WORD: Final = ("typed", "acting")
+
 # A plain word is a secret only where something says so.
 JOINS_A_WORD: Final = frozenset(
     ("join:is", "join:sign", "join:comma", "join:change", "join:of", "join:asked", "join:handed")
@@ -125,7 +130,7 @@ _BEFORE: Final = tuple(
 )
 _TOKEN: Final = re.compile(
     rf"(?<!\w)[{_QUOTES}](?P<quoted>[^{_QUOTES}\n]{{3,64}})[{_QUOTES}]"
-    rf"|\d{{2,6}}(?: \d{{2,6}})+(?!\w)|{SEED}|[^\s{_QUOTES}]+"
+    rf"|\d{{2,6}}(?: \d{{2,6}})+(?!\w)|\d(?: \d){{3,9}}(?!\w)|{SEED}|{DIAL}|[^\s{_QUOTES}]+"
 )
 _LINK: Final = re.compile(
     rf"[{_QUOTES}]?(?:,? ?(?:{alternatives(lambda pack: pack.secrets.links)}),? ?|, ?)[{_QUOTES}]?"
@@ -230,7 +235,7 @@ def _before(text: str, lowered: str, name: re.Match[str]) -> Iterator[Candidate]
             start, end = (at + name.start() - len(before) for at in match.span("quoted" if quoted else "value"))
             found = (start, end) if quoted else _value(text, start, end)
             shape = _shape(text, *found, quoted=quoted) if found else None
-            if found and shape and (quoted or name.lastgroup != "typed" or GROUPS[shape] != "word"):
+            if found and shape and (quoted or name.lastgroup not in NOT_WITH_A_WORD or GROUPS[shape] != "word"):
                 yield Candidate(*found, shape, (f"before:{sort}×{GROUPS[shape]}", f"before:{name.lastgroup}"))
 
 
@@ -252,16 +257,17 @@ def _behind(text: str, lowered: str, name: re.Match[str], sort: str, token: re.M
 def _may_be_told(sort: str, shape: str, cues: frozenset[str]) -> bool:
     """Whether a value of this shape can be what is told at all: most words near a name are words of the sentence."""
     is_assigned, is_quoted = "join:sign" in cues, "quoted" in cues
-    if "join:named" in cues:
+    if "join:named" in cues and sort != "answer":
         return False
-    if sort == "prompted":
+    if sort in ("typed", "prompted"):
         return "join:enter" in cues
     if sort == "pass":
         return is_assigned or "join:handed" in cues
     if shape == "dotted":
         return not is_assigned
     if shape == "own" and not is_quoted:
-        return "behind:copula" in cues or bool("behind:end" in cues and LABELS & cues)
+        is_answer = sort == "answer" and bool({"behind:end", "behind:set"} & cues)
+        return is_answer or "behind:copula" in cues or bool("behind:end" in cues and LABELS & cues)
     return GROUPS[shape] != "word" or bool(JOINS_A_WORD & cues and (is_quoted or ENDS_A_WORD & cues))
 
 
@@ -279,7 +285,8 @@ def _cues(lowered: str, name: re.Match[str], start: int, end: int, joined: str |
         yield "apart"
     behind = _BEHIND.match(lowered, end)
     yield "behind:copula" if _COPULA.match(lowered, end) else f"behind:{behind.lastgroup if behind else 'other'}"
-    around = _AROUND.search(lowered, max(0, name.start() - LOOK_BACK), end + LOOK_BACK)
+    before = max(0, name.start() - LOOK_BACK)
+    around = _AROUND.search(lowered, before, name.start()) or _AROUND.search(lowered, name.end(), end + LOOK_BACK)
     if around:
         yield f"around:{around.lastgroup}"
     if _QUESTION.match(lowered, end):

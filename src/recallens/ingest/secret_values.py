@@ -87,6 +87,10 @@ SEED: Final = "(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}"
 _SEED: Final = re.compile(SEED)
 _GROUPED_DIGITS: Final = re.compile(r"[#*]?\d(?:[ -]?\d){2,15}[#*]{0,2}|[#*]\d{3,8}[#*]?")
 _SHORT_DIGITS: Final = 9
+# A dial: `right 31, left 12, right 7`.
+_TURN: Final = rf"(?:{alternatives(lambda pack: pack.secrets.turns)})"
+DIAL: Final = rf"(?i:(?:{_TURN} \d{{1,2}}(?:, | )?(?:\w{{2,4}} )?){{2,5}}|(?:\d{{1,2}} {_TURN}(?:, | )?(?:\w{{2,4}} )?){{2,5}})"
+_DIAL: Final = re.compile(DIAL)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DATE: Final = re.compile(r"(?:19|20)\d\d-[01]?\d(?:-[0-3]?\d)?")
 _SIGNED: Final = re.compile(r"[A-Za-z]+(?:[!@#$%^&*~]+[A-Za-z]+)+[!*#]*|[A-Za-z]{4,}[@#$%^*~]")
@@ -125,6 +129,8 @@ def shape_of(value: str, *, quoted: bool) -> str | None:
         return "year" if _YEAR.fullmatch(value) else "digits"
     if _SEED.fullmatch(value):
         return "strong"
+    if _DIAL.fullmatch(value):
+        return "digits"
     if _NO_VALUE.search(value) or is_placeholder(value) or (value.isupper() and value.replace("_", "").isalpha()):
         return None
     if " " in value:

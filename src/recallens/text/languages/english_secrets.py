@@ -77,7 +77,8 @@ SECRETS: Final = pack.SecretWords(
         r"(?<=[a-z0-9] )codes?(?= \(| for | at | on | to | as | is | are | was |[:=,]| [#*]?\d)"
         r"|combination(?= (?:is|was|for the|to the)(?![a-z])|:| \d)|combo(?= (?:is )?\d|:)"
         r"|(?:door|gate|alarm|safe|access|entry|unlock|backup|recovery|locker|elevator|lift|garage) codes?"
-        r"|keypad)(?![a-z0-9_-])",
+        r"|keypad|(?:digits|code|number)s? on the back(?: of (?:the|my|our|his|her) (?:[a-z]+ )?card)?"
+        r"|back of (?:the|my|our|his|her) (?:[a-z]+ )?card(?= (?:says|is|reads)|:))(?![a-z0-9_-])",
         "key": r"(?<![a-z0-9_-])(?:(?:(?:api|access|secret|private|encryption|signing|hmac|pgp|shared|ssh"
         r"|license|webhook|service)[ _-]?)?key"
         r"|(?:\w+ )?secret|(?:(?:access|auth|refresh|bearer|api|deploy|bot)[ _-]?)?token|(?:t?otp"
@@ -86,21 +87,25 @@ SECRETS: Final = pack.SecretWords(
         "place": r"(?<![a-z0-9_-])(?:wi-?fi|alarm|safe|keypad|padlock|lock|lock ?box|locker|luggage"
         r"|suitcase|gate|door"
         r"|garage|voicemail)(?![a-z0-9_-])",
+        "acting": r"(?<![a-z0-9_-])(?:(?:opens|unlocks|disarms|turns off|gets (?:you|us|me) (?:in|into|through))"
+        r"(?: (?:it|the|my|our|that)(?! (?:file|page|dialog|menu|tab|popup|pop-up|editor|modal|window|panel|form))(?![a-z])))",
         "login": r"(?<![a-z0-9_-])(?:log(?:ged)? ?in|sign in|gets? you in(?:to)?|get into|credentials?"
         r"|creds|account(?! for)|admin|root|guest)"
         r"(?:'s)?(?![a-z0-9_!@#$%-])",
         "answer": r"(?<![a-z0-9_-])(?:(?:security|safe|memorable) word|security (?:question|answer)"
-        r"|maiden name|secret answer)(?![a-z0-9_-])",
-        "opens": r"(?<![a-z0-9_-])(?:(?:unlock|decrypt|open)(?:s|ed)?(?: [a-z]+){0,3} (?:with|using)"
+        r"|maiden name|secret answer|security q(?=\s?\d?\s?[:(]))(?![a-z0-9_-])",
+        "opens": r"(?<![a-z0-9_-])(?:(?:unlock|decrypt|open|disarm)(?:s|ed)?(?: [a-z]+){0,3} (?:with|using)"
         r"|(?:encrypted|locked|protected) with)(?![a-z0-9_-])",
         "typed": r"(?<![a-z0-9_-])(?:to (?:un)?lock|to (?:open|disarm)|to get (?:in|into)|(?:at|on"
-        r"|into) the (?:gate|door|keypad|prompt|panel|alarm|alarm panel))"
+        r"|into) the (?:(?:front|back|side|main|rear|garden|loading) )?(?:gate|door|keypad|prompt|panel|alarm|alarm panel))"
         r"(?![a-z0-9_-])",
         "prompted": r"(?<![a-z0-9_-])(?:asks?|prompts?|prompted)(?: you| me)? for (?:the|a"
         r"|your) (?:password|passphrase|pin"
         r"|code|pw)(?![a-z0-9_-])",
     },
     named_before={
+        # At the beginning of what is said: `8080` in "port 8080 opens the page" opens nothing.
+        "acts": "(?<![^.,;:!?\\n–—-] )(?<![^\\s(])\uffff $",
         "told": "(?<!\\S)\uffff (?:is|was) (?:the|my|our|their|his|her)(?: [a-z'’-]+){0,4} $",
         "used": "(?<!\\S)\uffff as (?:the|a|my|our|its)(?: [a-z-]+){0,2} $",
         "typed": "(?<![a-z])(?:use|type|enter|dial|punch in|press|key in|try|with) \uffff (?:when (?:it"
@@ -110,7 +115,7 @@ SECRETS: Final = pack.SecretWords(
     },
     joins={
         "named": r"(?:(?:is|are|was) )?(?<![a-z])(?:called|named|name is|name) ",
-        "is": r"(?:(?<![a-z])(?:is|was|are|were|be|it's|its|becomes|remains)|['’]s)(?: (?:now|still"
+        "is": r"(?:(?<![a-z])(?:says|reads|goes|is|was|are|were|be|it's|its|becomes|remains)|['’]s)(?: (?:now|still"
         r"|currently|just|simply"
         r"|probably|always|again|the default one,?))*,? ",
         "change": r"(?<![a-z])(?:set|changed|reset|rotated|switched|updated)(?: back)? to ",
@@ -130,6 +135,7 @@ SECRETS: Final = pack.SecretWords(
         r" as|like|reject\w*|version|port|error|status|every|passwords|tests?|days|hours|minutes|seconds|ms"
         r"|percent)(?![a-z])",
     },
+    turns=r"(?:to the )?(?:right|left|(?:anti|counter)?-?clockwise)(?: to)?",
     links="and|or|to",
     endings="'s|’s",
     units=r"[ -]?(?:%|st|nd|rd|th|(?:milli)?seconds?|secs?|ms|minutes?|mins?|hours?|days?|weeks?|months?"
@@ -143,6 +149,7 @@ SECRETS: Final = pack.SecretWords(
     told_signs="psk,community,passw,passp,passc,passphrase,pass phrase, pass,pass:,pass ,pwd,pw,code,pin"
     ",puk,cvc,cvv,combination,combo,key,secret"
     ",token,wifi,wi-fi,alarm,safe,lock,gate,door,garage,luggage,suitcase,voicemail,log in,login,gets you in"
+    ",unlocks,disarm,turns off,gets us,gets me,on the back,back of,security q"
     ",get you in,get into,logged in,sign in,cred,account"
     ",admin,root,guest,security,safe word,memorable,maiden,unlock,decrypt,open ,opens,opened,crypted"
     ",protected with,to open,to disarm,to get in,at the,on the,into the,prompt"

@@ -294,6 +294,7 @@ class SecretWords(Struct, frozen=True, kw_only=True):
     behind: Mapping[str, str] = {}  # what the text right behind a value begins with
     around: Mapping[str, str] = {}  # what stands anywhere near it and speaks against it
     handed: str = ""  # what ends the text before a name that a value follows with nothing between
+    turns: str = ""  # which way a dial is turned
     links: str = ""  # what stands between a secret and the next
     endings: str = ""  # particles and endings that follow a value without a space
     copulas: str = ""  # of these, the ones that say that it is one
