@@ -247,7 +247,7 @@ def _before(text: str, lowered: str, name: re.Match[str]) -> Iterator[Candidate]
             found = (start, end) if quoted else _value(text, start, end)
             shape = _shape(text, *found, quoted=quoted) if found else None
             is_word = shape and GROUPS[shape] == "word"
-            if found and shape and not (name.lastgroup in (UNQUOTED if quoted else NOT_WITH_A_WORD if is_word else ())):
+            if found and shape and name.lastgroup not in (UNQUOTED if quoted else NOT_WITH_A_WORD if is_word else ()):
                 yield Candidate(*found, shape, (f"before:{sort}×{GROUPS[shape]}", f"before:{name.lastgroup}"))
 
 

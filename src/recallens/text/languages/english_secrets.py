@@ -23,7 +23,8 @@ _PASS: Final = (
 SECRETS: Final = pack.SecretWords(
     passwords=rf"password|passwd|passphrase|passcode|pwd|(?<![a-z0-9])pw(?![a-z])|(?<=_)pass(?![a-z])|{_PASS}",
     phrases=r"passphrase|(?:seed|recovery|backup|\d\d-word) (?:phrase|words)|mnemonic",
-    wallets=r"(?:seed|recovery|backup|wallet|ledger|trezor|metamask|twelve|twenty-?four|12|24) (?:phrase|words)|mnemonic",
+    wallets=r"(?:seed|recovery|backup|wallet|ledger|trezor|metamask|twelve|twenty-?four|12|24) (?:phrase|words)"
+    r"|mnemonic",
     cards=r"(?<![a-z])(?:cards?|visa|mastercard|amex)(?![a-z])",
     logins="log ?in|sign in|account|credentials|creds",
     general=r"\b(?:must|should|needs?|least|most|min|max|minimum|maximum|char(?:acter)?s?|digits?|letters?"
@@ -37,7 +38,8 @@ SECRETS: Final = pack.SecretWords(
     signs="pass pw mnemonic phrase otp key secret token credential",
     states=r"[^\W\d]+(?:ed|(?<!f)ly|ing|able|ible|ful|less|ous|ive|ent|ant|ary|ory|ic|al|own|ten|ken"
     r"|len|rect|alid|cret|ness|tion|sion|ment|ity|ance|ence|ology)"
-    "|wrong|right|weak|strong|secure|insecure|risky|result|refer|similar|identical|equal|safe|unsafe|sure|short|long|longer|shorter|empty|blank|null"
+    "|wrong|right|weak|strong|secure|insecure|risky|result|refer|similar|identical|equal|safe|unsafe|sure|short"
+    "|long|longer|shorter|empty|blank|null"
     "|none|missing"
     "|here|there|below|above|back|gone|lost|reset|unset|random|unique|same|different|easy|hard|simple"
     "|complex|fine"
@@ -83,7 +85,8 @@ SECRETS: Final = pack.SecretWords(
         r"(?! (?:layout|spacing|headers?|map|mapping|order|assignments?|count)(?![a-z]))",
         "key": r"(?<![a-z0-9_-])(?:(?:(?:api|access|secret|private|encryption|signing|hmac|pgp|shared|ssh"
         r"|license|webhook|service)[ _-]?)?key"
-        r"(?! (?:role|measure|factor|player|point|feature|step|part|component|element|regulator|mediator|issue|idea)s?(?![a-z]))"
+        r"(?! (?:role|measure|factor|player|point|feature|step|part|component|element|regulator|mediator|issue"
+        r"|idea)s?(?![a-z]))"
         r"|(?:\w+ )?secret|(?:(?:access|auth|refresh|bearer|api|deploy|bot)[ _-]?)?token|(?:t?otp"
         r"|2fa) (?:seed|secret))"
         r"(?![a-z0-9_-])",
@@ -91,15 +94,18 @@ SECRETS: Final = pack.SecretWords(
         r"|suitcase|gate|door"
         r"|garage|voicemail|cash ?box|dial)(?![a-z0-9_-])",
         "acting": r"(?<![a-z0-9_-])(?:(?:opens|unlocks|disarms|turns off|gets (?:you|us|me) (?:in|into|through))"
-        r"(?: (?:it|the|my|our|that)(?! (?:files?|page|dialog|menu|tab|pop-?up|editor|modal|window|panel|form|list|chapter"
+        r"(?: (?:it|the|my|our|that)(?! (?:files?|page|dialog|menu|tab|pop-?up|editor|modal|window|panel|form"
+        r"|list|chapter"
         r"|section|screen|view|settings|link|document|way|season|show|story|book|game))"
         r"(?![a-z])))",
         # A machine is no word for a login, but before a name and what a slash joins to it.
         "login": r"(?<![a-z0-9_-])(?:(?:replica|database|db|server|box|host|machine|cluster|console|dashboard|portal)"
-        r"(?= (?:[a-z]+ ){1,3}[\w.@-]{2,32}+ ?/ \S)|log(?:s|ged)? ?in(?:to)?|sign in(?:to)?|gets? you in(?:to)?|get into|credentials?"
+        r"(?= (?:[a-z]+ ){1,3}[\w.@-]{2,32}+ ?/ \S)|log(?:s|ged)? ?in(?:to)?|sign in(?:to)?|gets? you in(?:to)?"
+        r"|get into|credentials?"
         r"|creds|account(?! for)|admin|root|guest)"
         r"(?:'s)?(?![a-z0-9_!@#$%-])",
-        "answer": r"(?<![a-z0-9_-])(?:(?:security|safe|memorable) word|security (?:question|answer)(?:,? [^.;:\n]{1,40}(?=:))?"
+        "answer": r"(?<![a-z0-9_-])(?:(?:security|safe|memorable) word|security (?:question"
+        r"|answer)(?:,? [^.;:\n]{1,40}(?=:))?"
         r"|maiden name|secret answer|security q ?\d?(?=\s?[:(])"
         r"|answer(?= [^.;:\n]{0,32}(?:(?:my|our|his|her) first|favou?rite|childhood|mother|maiden|pet|school)))"
         r"(?![a-z0-9_-])",
