@@ -60,22 +60,22 @@ JOINS_A_WORD: Final = frozenset(
 )
 ENDS_A_WORD: Final = frozenset(("behind:end", "behind:more", "behind:copula", "behind:set"))
 LABELS: Final = frozenset(("join:sign", "join:of"))
-BIAS: Final = 3.0
+BIAS: Final = 3.1
 WEIGHTS: Final[Mapping[str, float]] = {
-    "answer×word": 0.4, "apart": -0.2, "around:code": -1.0, "around:general": -2.6, "before:acting": 1.0,
-    "before:acts×digits": 0.8, "before:login": 0.5, "before:needed×numbered": 0.3, "before:password": 0.2,
-    "before:serves×numbered": 0.2, "before:told×numbered": 0.4, "before:told×word": -1.7, "before:typed": 0.7,
-    "before:typed×digits": 0.5, "before:typed×numbered": 0.2, "before:was×made": 0.8, "behind:copula": 0.8,
-    "behind:end": -0.6, "behind:more": -1.1, "behind:other": -2.6, "behind:presses": 2.0, "behind:set": 1.6,
-    "behind:used": 0.2, "code×digits": 0.4, "code×made": 0.1, "gap:0": 0.9, "gap:1": -0.3, "gap:2": -0.9,
-    "gap:3": -1.5, "gap:none": 1.9, "join:bracket": -1.7, "join:comma": -2.1, "join:direct": 0.2,
-    "join:enter": 1.2, "join:handed": 0.8, "join:is": 2.8, "join:pair": 2.1, "join:sign": 0.2, "join:to": -2.1,
-    "join:with": -0.2, "join:word": -2.3, "login×made": 0.7, "login×numbered": -0.7, "opens×made": 0.2,
-    "password×digits": -0.6, "password×made": 2.3, "password×numbered": 0.6, "password×word": -1.1,
-    "password×words": 0.6, "place×digits": -1.7, "place×made": -1.3, "quoted": -2.6, "shape:coined": 0.3,
-    "shape:digits": 1.2, "shape:few digits": -0.4, "shape:mixed": -1.3, "shape:numbered": 1.1, "shape:odd": 0.2,
-    "shape:own": -2.7, "shape:proper": 0.2, "shape:random": 3.2, "shape:signed": -0.5, "shape:strong": 1.1,
-    "shape:word": 0.5, "shape:words": 0.8, "shape:year": -1.7,
+    "answer×word": 0.5, "apart": -0.3, "around:code": -1.0, "around:general": -2.7, "before:acting": 1.0,
+    "before:acts×digits": 0.8, "before:login": 0.4, "before:needed×numbered": 0.3,
+    "before:serves×numbered": 0.2, "before:told×numbered": 0.4, "before:told×word": -1.8, "before:typed": 0.6,
+    "before:typed×digits": 0.5, "before:typed×numbered": 0.2, "before:was×made": 0.8, "behind:copula": 0.7,
+    "behind:end": -0.7, "behind:more": -1.2, "behind:other": -2.8, "behind:presses": 1.9, "behind:set": 1.6,
+    "behind:used": 0.9, "code×digits": 0.3, "code×made": 0.1, "gap:0": 0.9, "gap:2": -0.9, "gap:3": -1.5,
+    "gap:none": 2.0, "join:bracket": -1.7, "join:comma": -2.1, "join:direct": 0.2, "join:enter": 1.2,
+    "join:handed": 0.8, "join:is": 2.8, "join:pair": 2.1, "join:sign": 0.1, "join:to": -2.2, "join:with": 0.3,
+    "join:word": -2.4, "login×made": 0.7, "login×numbered": -0.6, "opens×made": 0.2, "password×digits": -0.3,
+    "password×made": 2.2, "password×numbered": 0.6, "password×word": -1.2, "password×words": 0.6,
+    "place×digits": -1.8, "place×made": -1.4, "quoted": -2.7, "shape:coined": 0.4, "shape:digits": 1.3,
+    "shape:few digits": -0.4, "shape:mixed": -1.4, "shape:numbered": 1.1, "shape:odd": 0.3, "shape:own": -2.8,
+    "shape:proper": 0.1, "shape:random": 3.3, "shape:signed": -0.5, "shape:strong": 1.1, "shape:word": 0.5,
+    "shape:words": 0.8, "shape:year": -1.7,
 }  # fmt: skip
 
 

@@ -86,7 +86,7 @@ SECRETS: Final = pack.SecretWords(
         "key": r"(?<![a-z0-9_-])(?:(?:(?:api|access|secret|private|encryption|signing|hmac|pgp|shared|ssh"
         r"|license|webhook|service)[ _-]?)?key"
         r"(?! (?:role|measure|factor|player|point|feature|step|part|component|element|regulator|mediator|issue"
-        r"|idea)s?(?![a-z]))"
+        r"|idea)s?(?![a-z])| in \d)"
         r"|(?:\w+ )?secret|(?:(?:access|auth|refresh|bearer|api|deploy|bot)[ _-]?)?token|(?:t?otp"
         r"|2fa) (?:seed|secret))"
         r"(?![a-z0-9_-])",
@@ -100,7 +100,7 @@ SECRETS: Final = pack.SecretWords(
         r"(?![a-z])))",
         # A machine is no word for a login, but before a name and what a slash joins to it.
         "login": r"(?<![a-z0-9_-])(?:(?:replica|database|db|server|box|host|machine|cluster|console|dashboard|portal)"
-        r"(?= (?:[a-z]+ ){1,3}[\w.@-]{2,32}+ ?/ \S)|log(?:s|ged)? ?in(?:to)?|sign in(?:to)?|gets? you in(?:to)?"
+        r"(?= (?:[a-z]+ ){1,3}[\w.@-]{2,32}+ ?/ \S)|log(?:s|ged)? ?[io]n(?:to)?|ssh in(?:to)?|sign in(?:to)?|gets? you in(?:to)?"
         r"|get into|credentials?"
         r"|creds|account(?! for)|admin|root|guest)"
         r"(?:'s)?(?![a-z0-9_!@#$%-])",
@@ -113,7 +113,7 @@ SECRETS: Final = pack.SecretWords(
         r"|(?:encrypted|locked|protected) with)(?![a-z0-9_-])",
         "typed": r"(?<![a-z0-9_-])(?:to (?:un)?lock|to (?:open|disarm)|to get (?:in|into)|(?:at|on"
         r"|into) the (?:(?:front|back|side|main|rear|garden|loading) )?"
-        r"(?:gate|door|keypad|prompt|panel|alarm|alarm panel))"
+        r"(?:gate|door|(?:key)?pad|prompt|panel|alarm|alarm panel))"
         r"(?![a-z0-9_-])",
         "prompted": r"(?<![a-z0-9_-])(?:asks?|prompts?|prompted)(?: you| me)? for (?:the|a"
         r"|your) (?:password|passphrase|pin"
@@ -135,7 +135,7 @@ SECRETS: Final = pack.SecretWords(
         "named": r"(?:(?:is|are|was) )?(?<![a-z])(?:called|named|name is|name) ",
         "is": r"(?:(?<![a-z])(?:says|reads|goes|is|was|are|were|be|it's|its|becomes|remains)|['’]s)(?: (?:now|still"
         r"|currently|just|simply"
-        r"|probably|always|again|the default one,?))*,? ",
+        r"|probably|always|again|(?:all )?one word|(?:all )?lower ?case|no (?:spaces|caps)|the default one,?))*,? ",
         "change": r"(?<![a-z])(?:set|changed|reset|rotated|switched|updated)(?: back)? to ",
         "to": r"(?<![a-z])to ",
         "with": r"(?<![a-z])(?:with|using|by|and|has|have) ",
@@ -167,7 +167,7 @@ SECRETS: Final = pack.SecretWords(
     phrase_signs="phrase,words,mnemonic",
     told_signs="psk,community,passw,passp,passc,passphrase,pass phrase, pass,pass:,pass ,pwd,pw,code,pin"
     ",puk,cvc,cvv,combination,combo,key,secret"
-    ",token,wifi,wi-fi,alarm,safe,lock,gate,door,garage,luggage,suitcase,voicemail,log in,login,gets you in"
+    ",token,wifi,wi-fi,alarm,safe,lock,gate,door,garage,luggage,suitcase,voicemail,log in,log on,logs on,ssh in,the pad,login,gets you in"
     ",unlocks,disarm,turns off,gets us,gets me,on the back,back of,security q,answer , / ,cash box,cashbox,dial "
     ",get you in,get into,logged in,sign in,cred,account"
     ",admin,root,guest,security,safe word,memorable,maiden,unlock,decrypt,open ,opens,opened,crypted"
