@@ -39,8 +39,7 @@ SECRETS: Final = pack.SecretWords(
     states=r"[^\W\d]+(?:ed|(?<!f)ly|ing|able|ible|ful|less|ous|ive|ent|ant|ary|ory|ic|al|own|ten|ken"
     r"|len|rect|alid|cret|ness|tion|sion|ment|ity|ance|ence|ology)"
     "|wrong|right|weak|strong|secure|insecure|risky|result|refer|similar|identical|equal|safe|unsafe|sure|short"
-    "|long|longer|shorter|empty|blank|null"
-    "|none|missing"
+    "|long|longer|shorter|empty|blank|null|none|missing"
     "|here|there|below|above|back|gone|lost|reset|unset|random|unique|same|different|easy|hard|simple"
     "|complex|fine"
     "|good|better|best|poor|okay|enough|plain|plaintext|text|case|nothing|something|anything|everything"
@@ -86,7 +85,7 @@ SECRETS: Final = pack.SecretWords(
         "key": r"(?<![a-z0-9_-])(?:(?:(?:api|access|secret|private|encryption|signing|hmac|pgp|shared|ssh"
         r"|license|webhook|service)[ _-]?)?key"
         r"(?! (?:role|measure|factor|player|point|feature|step|part|component|element|regulator|mediator|issue"
-        r"|idea)s?(?![a-z])| in \d)"
+        r"|idea|residue|gene|protein|finding|question|area|reason|aspect)s?(?![a-z])| in \d)"
         r"|(?:\w+ )?secret|(?:(?:access|auth|refresh|bearer|api|deploy|bot)[ _-]?)?token|(?:t?otp"
         r"|2fa) (?:seed|secret))"
         r"(?![a-z0-9_-])",
@@ -95,17 +94,15 @@ SECRETS: Final = pack.SecretWords(
         r"|garage|voicemail|cash ?box|dial)(?![a-z0-9_-])",
         "acting": r"(?<![a-z0-9_-])(?:(?:opens|unlocks|disarms|turns off|gets (?:you|us|me) (?:in|into|through))"
         r"(?: (?:it|the|my|our|that)(?! (?:files?|page|dialog|menu|tab|pop-?up|editor|modal|window|panel|form"
-        r"|list|chapter"
-        r"|section|screen|view|settings|link|document|way|season|show|story|book|game))"
+        r"|list|chapter|section|screen|view|settings|link|document|way|season|show|story|book|game))"
         r"(?![a-z])))",
         # A machine is no word for a login, but before a name and what a slash joins to it.
         "login": r"(?<![a-z0-9_-])(?:(?:replica|database|db|server|box|host|machine|cluster|console|dashboard|portal)"
-        r"(?= (?:[a-z]+ ){1,3}[\w.@-]{2,32}+ ?/ \S)|log(?:s|ged)? ?[io]n(?:to)?|ssh in(?:to)?|sign in(?:to)?|gets? you in(?:to)?"
-        r"|get into|credentials?"
-        r"|creds|account(?! for)|admin|root|guest)"
+        r"(?= (?:[a-z]+ ){1,3}[\w.@-]{2,32}+ ?/ \S)|log(?:s|ged)? ?[io]n(?:to)?|ssh in(?:to)?"
+        r"|sign in(?:to)?|gets? you in(?:to)?|get into|credentials?|creds|account(?! for)|admin|root|guest)"
         r"(?:'s)?(?![a-z0-9_!@#$%-])",
-        "answer": r"(?<![a-z0-9_-])(?:(?:security|safe|memorable) word|security (?:question"
-        r"|answer)(?:,? [^.;:\n]{1,40}(?=:))?"
+        "answer": r"(?<![a-z0-9_-])(?:(?:security|safe|memorable) word"
+        r"|security (?:question|answer)(?:,? [^.;:\n]{1,40}(?=:))?"
         r"|maiden name|secret answer|security q ?\d?(?=\s?[:(])"
         r"|answer(?= [^.;:\n]{0,32}(?:(?:my|our|his|her) first|favou?rite|childhood|mother|maiden|pet|school)))"
         r"(?![a-z0-9_-])",
@@ -167,7 +164,8 @@ SECRETS: Final = pack.SecretWords(
     phrase_signs="phrase,words,mnemonic",
     told_signs="psk,community,passw,passp,passc,passphrase,pass phrase, pass,pass:,pass ,pwd,pw,code,pin"
     ",puk,cvc,cvv,combination,combo,key,secret"
-    ",token,wifi,wi-fi,alarm,safe,lock,gate,door,garage,luggage,suitcase,voicemail,log in,log on,logs on,ssh in,the pad,login,gets you in"
+    ",token,wifi,wi-fi,alarm,safe,lock,gate,door,garage,luggage,suitcase,voicemail"
+    ",log in,log on,logs on,ssh in,the pad,login,gets you in"
     ",unlocks,disarm,turns off,gets us,gets me,on the back,back of,security q,answer , / ,cash box,cashbox,dial "
     ",get you in,get into,logged in,sign in,cred,account"
     ",admin,root,guest,security,safe word,memorable,maiden,unlock,decrypt,open ,opens,opened,crypted"
