@@ -15,7 +15,7 @@ from recallens.ingest.prose_secrets import BIAS, WEIGHTS, candidates
 from recallens.ingest.redact import redact
 
 QUESTIONS = Path(__file__).parents[2] / "bench" / "questions"
-KEPT_APART = ("apart", "second", "third", "fourth", "fifth")
+KEPT_APART = ("apart", "second", "third", "fourth", "fifth", "sixth", "seventh")
 SECRET = re.compile(r"{(.+?)}")
 MARK = re.compile(r"\[REDACTED:[a-z0-9-]+\]")
 
@@ -36,14 +36,14 @@ def is_left(marked: str) -> bool:
 def test_secrets_that_a_sentence_tells_are_taken_out(language: str, least: float) -> None:
     told = [text for of, text in lines("secret", *KEPT_APART) if of == language]
     left = [text for text in told if is_left(text)]
-    assert len(told) == 250
+    assert len(told) == 310
     assert len(left) <= (1 - least) * len(told), left
 
 
 def test_sentences_that_only_speak_of_secrets_stay() -> None:
     honest = [text for _, text in lines("honest", *KEPT_APART)]
     touched = [redact(text)[0] for text in honest if redact(text)[1]]
-    assert len(honest) == 310
+    assert len(honest) == 390
     assert len(touched) <= 0.01 * len(honest), touched
 
 
@@ -79,7 +79,9 @@ def test_redacting_told_secrets_twice_changes_nothing(texts: list[str], between:
 
 @pytest.mark.parametrize("unit", [
     "the password is ", "pin 4417, ", "비밀번호는 초록나무22야 ", "와이파이 ", "admin/", "code is 12 ",
-    "passphrase is a ", "\"password\" ", "use a1b2c3 as the password ", "key: ",
+    "passphrase is a ", "\"password\" ", "use a1b2c3 as the password ", "key: ", "twelve words ", "니모닉 ",
+    "보안 질문 답은 뭉치 ", "security question, pet ", "the answer to my first ", "server is a / ", "4471 opens the ",
+    "4471 누르면 열려 ", "right 3, left ", "1 2 3 ", "code 1a2b ", "Mr. Big ",
 ])  # fmt: skip
 def test_a_text_full_of_names_takes_linear_time(unit: str) -> None:
     def cost(size: int) -> float:

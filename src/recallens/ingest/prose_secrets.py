@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from recallens.ingest.secret_values import GROUPS, SEED, is_own, is_placeholder, shape_of
+from recallens.ingest.secret_values import DIAL, GROUPS, SEED, is_own, is_placeholder, shape_of
 from recallens.text.languages import PACKS, alternatives, each
 from recallens.text.languages.pack import LanguagePack
 from recallens.text.stopwords import query_stopwords
@@ -36,8 +36,9 @@ VALUES_OF: Final[Mapping[str, tuple[str, ...]]] = {
     "opens": ("made", "numbered", "digits", "odd"),
     "login": ("made", "numbered", "odd"),
     "place": ("made", "numbered", "digits"),
-    "typed": (),
+    "typed": ("made", "numbered", "digits"),
     "prompted": ("made", "numbered", "digits"),
+    "acting": (),
 }
 SORTS: Final = tuple(VALUES_OF)
 # Which names a value may stand before, by how.
@@ -45,28 +46,36 @@ NAMED: Final = ("password", "code", "answer")
 NAMES_BEHIND: Final[Mapping[str, tuple[str, ...]]] = {
     "typed": ("typed", "prompted"),
     "needed": ("login",),
+    "serves": ("login", *NAMED),
+    "acts": ("acting",),
 }
+# What is done with a value behind a plain word is done with a thing: only a number or what is made up is a secret.
+NOT_WITH_A_WORD: Final = ("typed", "acting")
+# What is quoted and acts is a name in code.
+UNQUOTED: Final = ("acting",)
+
 # A plain word is a secret only where something says so.
 JOINS_A_WORD: Final = frozenset(
     ("join:is", "join:sign", "join:comma", "join:change", "join:of", "join:asked", "join:handed")
 )
 ENDS_A_WORD: Final = frozenset(("behind:end", "behind:more", "behind:copula", "behind:set"))
 LABELS: Final = frozenset(("join:sign", "join:of"))
-BIAS: Final = 2.4
+BIAS: Final = 3.1
 WEIGHTS: Final[Mapping[str, float]] = {
-    "answer×digits": -0.5, "answer×word": 0.6, "around:code": -1.1, "around:general": -2.0, "before:login": 0.5,
-    "before:needed×numbered": 0.5, "before:password": 0.3, "before:told×numbered": 0.5,
-    "before:told×word": -1.7, "before:typed": 0.9, "before:typed×digits": 0.7, "before:typed×numbered": 0.2,
-    "behind:copula": 0.4, "behind:more": -1.2, "behind:other": -2.3, "behind:presses": 1.6, "behind:set": 1.3,
-    "behind:used": 0.3, "code×digits": 0.3, "code×made": 0.3, "gap:0": 0.7, "gap:2": -0.7, "gap:3": -1.7,
-    "gap:none": 1.9, "join:bracket": -1.6, "join:comma": -1.9, "join:direct": 1.6, "join:enter": 0.7,
-    "join:handed": 0.7, "join:is": 2.5, "join:pair": 1.2, "join:sign": 0.5, "join:to": -1.5, "join:with": -0.5,
-    "join:word": -2.1, "key×made": -0.3, "login×made": 0.2, "login×numbered": -0.4, "password×digits": -0.9,
-    "password×made": 2.3, "password×word": -1.0, "password×words": 0.5, "place×digits": -1.1,
-    "place×made": -1.0, "quoted": -2.1, "shape:coined": 0.5, "shape:compound": -0.2, "shape:digits": 1.1,
-    "shape:few digits": -0.9, "shape:mixed": -1.4, "shape:numbered": 1.0, "shape:odd": 0.4, "shape:own": -2.1,
-    "shape:proper": -0.2, "shape:random": 2.2, "shape:signed": -0.3, "shape:strong": 1.0, "shape:word": 0.8,
-    "shape:words": 0.8, "shape:year": -1.5,
+    "answer×word": 0.5, "apart": -0.3, "around:code": -1.0, "around:general": -2.7, "before:acting": 1.0,
+    "before:acts×digits": 0.8, "before:login": 0.4, "before:needed×numbered": 0.3,
+    "before:serves×numbered": 0.2, "before:told×numbered": 0.4, "before:told×word": -1.8, "before:typed": 0.6,
+    "before:typed×digits": 0.5, "before:typed×numbered": 0.2, "before:was×made": 0.8, "behind:copula": 0.7,
+    "behind:end": -0.7, "behind:more": -1.2, "behind:other": -2.8, "behind:presses": 1.9, "behind:set": 1.6,
+    "behind:used": 0.9, "code×digits": 0.3, "code×made": 0.1, "gap:0": 0.9, "gap:2": -0.9, "gap:3": -1.5,
+    "gap:none": 2.0, "join:bracket": -1.7, "join:comma": -2.1, "join:direct": 0.2, "join:enter": 1.2,
+    "join:handed": 0.8, "join:is": 2.8, "join:pair": 2.1, "join:sign": 0.1, "join:to": -2.2, "join:with": 0.3,
+    "join:word": -2.4, "login×made": 0.7, "login×numbered": -0.6, "opens×made": 0.2, "password×digits": -0.3,
+    "password×made": 2.2, "password×numbered": 0.6, "password×word": -1.2, "password×words": 0.6,
+    "place×digits": -1.8, "place×made": -1.4, "quoted": -2.7, "shape:coined": 0.4, "shape:digits": 1.3,
+    "shape:few digits": -0.4, "shape:mixed": -1.4, "shape:numbered": 1.1, "shape:odd": 0.3, "shape:own": -2.8,
+    "shape:proper": 0.1, "shape:random": 3.3, "shape:signed": -0.5, "shape:strong": 1.1, "shape:word": 0.5,
+    "shape:words": 0.8, "shape:year": -1.7,
 }  # fmt: skip
 
 
@@ -98,6 +107,7 @@ _OWN: Final = "".join(pack.letters for pack in PACKS)
 _QUOTES: Final = "\"'“”‘’`"
 # What every name holds one of, and how much of a text around it is searched for the name.
 _SIGNS: Final = tuple(dict.fromkeys(",".join(each(lambda pack: pack.secrets.told_signs)).split(",")))
+_PHRASE_SIGNS: Final = tuple(",".join(each(lambda pack: pack.secrets.phrase_signs)).split(","))
 BEFORE_SIGN: Final = 28
 BEHIND_SIGN: Final = 64
 _NAME: Final = re.compile(_sorts(lambda pack: pack.secrets.told))
@@ -105,6 +115,8 @@ _COPULAS: Final = alternatives(lambda pack: pack.secrets.copulas)
 _ENDINGS: Final = rf"(?:{_COPULAS}|{alternatives(lambda pack: pack.secrets.endings)})"
 _ENDING: Final = re.compile(rf"(?:{_ENDINGS})+")
 _COPULA: Final = re.compile(rf"[{_QUOTES}]?\s?(?:{_COPULAS})(?![{_OWN}])")
+_ENDS_IN_ENDING: Final = re.compile(rf"(?:{alternatives(lambda pack: pack.secrets.endings)})\Z")
+_SEVERAL_CAPITALS: Final = re.compile(r"(?:(?:Mrs?|Ms|Dr|St)\.?|[A-Z][\w'’]+)(?: [A-Z][\w'’]+){1,3}")
 _ENDS_IN_COPULA: Final = re.compile(rf"(?:{_COPULAS})\Z")
 _UNIT: Final = re.compile(alternatives(lambda pack: pack.secrets.units))
 _KEPT_IN: Final = re.compile(alternatives(lambda pack: pack.secrets.kept_in))
@@ -125,7 +137,7 @@ _BEFORE: Final = tuple(
 )
 _TOKEN: Final = re.compile(
     rf"(?<!\w)[{_QUOTES}](?P<quoted>[^{_QUOTES}\n]{{3,64}})[{_QUOTES}]"
-    rf"|\d{{2,6}}(?: \d{{2,6}})+(?!\w)|{SEED}|[^\s{_QUOTES}]+"
+    rf"|\d{{2,6}}(?: \d{{2,6}})+(?!\w)|\d(?: \d){{3,9}}(?![a-zA-Z\d])|{SEED}|{DIAL}|[^\s{_QUOTES}]+"
 )
 _LINK: Final = re.compile(
     rf"[{_QUOTES}]?(?:,? ?(?:{alternatives(lambda pack: pack.secrets.links)}),? ?|, ?)[{_QUOTES}]?"
@@ -145,8 +157,9 @@ _CLOSING: Final = ")]}>.,;:?"
 _PAIR: Final = re.compile(r"[a-zA-Z][\w.@-]{1,32}:(?=[^/:\s]{3,64}\Z)")
 # A phrase of words without quotes is told up to the end of its sentence.
 _PHRASE: Final = re.compile(
-    rf"(?:{alternatives(lambda pack: pack.secrets.phrases)})"
-    rf"(?:\s?[:=]| (?:is|are|was|were)|{alternatives(lambda pack: pack.secrets.particles)})\s{{1,3}}"
+    rf"(?:(?:{alternatives(lambda pack: pack.secrets.phrases)})"
+    rf"|(?P<wallet>{alternatives(lambda pack: pack.secrets.wallets)}))"
+    rf"(?:\s?[:=]| (?:is|are|was|were)|{alternatives(lambda pack: pack.secrets.particles)}|(?P<bare>))\s{{1,3}}"
     rf"(?P<words>[a-z{_OWN}]++(?:[ -][a-z0-9{_OWN}]++){{2,23}}+)(?=[.\n]|\Z)"
 )
 
@@ -171,12 +184,15 @@ def _goes_on(lowered: str, taken: Candidate, following: Candidate) -> bool:
 
 def phrases(lowered: str) -> Iterator[tuple[int, int]]:
     """Secrets made of words: those of a wallet, and those that tell nothing as a sentence does."""
-    for match in _PHRASE.finditer(lowered):
+    for match in _PHRASE.finditer(lowered) if any(map(lowered.__contains__, _PHRASE_SIGNS)) else ():
         words = _ENDS_IN_COPULA.sub("", match["words"])
         each_word = words.split()
         plain = sum(word in query_stopwords() for word in each_word) / len(each_word)
-        is_general = is_placeholder(words) or _STATE.fullmatch(each_word[0]) or _NAME.search(words)
-        if plain < (MOST_IN_A_WALLET if len(each_word) >= WALLET_WORDS else MOST_FUNCTION_WORDS) and not is_general:
+        if len(each_word) < WALLET_WORDS and (match["wallet"] or match["bare"] is not None):
+            continue
+        is_long = len(each_word) >= WALLET_WORDS
+        is_general = is_placeholder(words) or _STATE.fullmatch(each_word[0]) or (not is_long and _NAME.search(words))
+        if plain < (MOST_IN_A_WALLET if is_long else MOST_FUNCTION_WORDS) and not is_general:
             yield match.start("words"), match.start("words") + len(words)
 
 
@@ -230,7 +246,8 @@ def _before(text: str, lowered: str, name: re.Match[str]) -> Iterator[Candidate]
             start, end = (at + name.start() - len(before) for at in match.span("quoted" if quoted else "value"))
             found = (start, end) if quoted else _value(text, start, end)
             shape = _shape(text, *found, quoted=quoted) if found else None
-            if found and shape and (quoted or name.lastgroup != "typed" or GROUPS[shape] != "word"):
+            is_word = shape and GROUPS[shape] == "word"
+            if found and shape and name.lastgroup not in (UNQUOTED if quoted else NOT_WITH_A_WORD if is_word else ()):
                 yield Candidate(*found, shape, (f"before:{sort}×{GROUPS[shape]}", f"before:{name.lastgroup}"))
 
 
@@ -239,6 +256,8 @@ def _behind(text: str, lowered: str, name: re.Match[str], sort: str, token: re.M
     start, end = token.span("quoted" if quoted else 0)
     pair = None if quoted else _PAIR.match(text, start, end)
     found = (start, end) if quoted else _value(text, pair.end() if pair else start, end)
+    if found and sort == "answer" and not quoted:
+        found = _answer(text, lowered, *found)
     # What touches the name is a part of it: `user.password2`.
     touches = token.start() == name.end() and text[token.start()].isalnum() | (text[token.start()] in "._-")
     shape = _shape(text, *found, quoted=quoted) if found and not touches else None
@@ -252,16 +271,19 @@ def _behind(text: str, lowered: str, name: re.Match[str], sort: str, token: re.M
 def _may_be_told(sort: str, shape: str, cues: frozenset[str]) -> bool:
     """Whether a value of this shape can be what is told at all: most words near a name are words of the sentence."""
     is_assigned, is_quoted = "join:sign" in cues, "quoted" in cues
-    if "join:named" in cues:
+    if "join:named" in cues and sort != "answer":
         return False
-    if sort == "prompted":
+    if sort in ("typed", "prompted"):
         return "join:enter" in cues
     if sort == "pass":
         return is_assigned or "join:handed" in cues
     if shape == "dotted":
         return not is_assigned
+    if sort == "answer" and "apart" in cues:
+        return False
     if shape == "own" and not is_quoted:
-        return "behind:copula" in cues or bool("behind:end" in cues and LABELS & cues)
+        is_answer = sort == "answer" and bool({"behind:end", "behind:set"} & cues)
+        return is_answer or "behind:copula" in cues or bool("behind:end" in cues and LABELS & cues)
     return GROUPS[shape] != "word" or bool(JOINS_A_WORD & cues and (is_quoted or ENDS_A_WORD & cues))
 
 
@@ -279,7 +301,8 @@ def _cues(lowered: str, name: re.Match[str], start: int, end: int, joined: str |
         yield "apart"
     behind = _BEHIND.match(lowered, end)
     yield "behind:copula" if _COPULA.match(lowered, end) else f"behind:{behind.lastgroup if behind else 'other'}"
-    around = _AROUND.search(lowered, max(0, name.start() - LOOK_BACK), end + LOOK_BACK)
+    before = max(0, name.start() - LOOK_BACK)
+    around = _AROUND.search(lowered, before, end + LOOK_BACK)
     if around:
         yield f"around:{around.lastgroup}"
     if _QUESTION.match(lowered, end):
@@ -302,6 +325,15 @@ def _value(text: str, start: int, end: int) -> tuple[int, int] | None:
     elif tail and (ending := _ENDS_IN_COPULA.search(text, start + 2, end)):
         end = ending.start()
     return (start, end) if SHORTEST_VALUE - 1 <= end - start <= LONGEST_VALUE else None
+
+
+def _answer(text: str, lowered: str, start: int, end: int) -> tuple[int, int]:
+    """An answer is a name: of several words with capitals, or with the ending behind which it is set."""
+    if name := _SEVERAL_CAPITALS.match(text, start):
+        return name.span()
+    ending = _ENDS_IN_ENDING.search(text, start + 2, end)
+    behind = _BEHIND.match(lowered, ending.start()) if ending else None
+    return (start, ending.start()) if ending and behind and behind.lastgroup == "set" else (start, end)
 
 
 def _shape(text: str, start: int, end: int, *, quoted: bool) -> str | None:

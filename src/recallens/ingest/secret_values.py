@@ -83,10 +83,20 @@ GROUPS: Final[Mapping[str, str]] = {
 _OWN: Final = "".join(each(lambda pack: pack.letters))
 _OWN_LETTER: Final = re.compile(f"[{_OWN}]")
 # As a seed of one-time passwords is shown.
-SEED: Final = "(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}"
+# Small letters in groups are words, but where one has no vowel.
+SEED: Final = (
+    r"(?:(?:[A-Z2-7]{4} ){3,7}[A-Z2-7]{4}"
+    r"|(?=(?:\w{4} ){0,3}(?!\d{4})[0-9b-df-hj-np-tvwxz]{4}(?![^ ]))(?:[a-z0-9]{4} ){3,7}[a-z0-9]{4}(?![a-zA-Z0-9]))"
+)
 _SEED: Final = re.compile(SEED)
 _GROUPED_DIGITS: Final = re.compile(r"[#*]?\d(?:[ -]?\d){2,15}[#*]{0,2}|[#*]\d{3,8}[#*]?")
 _SHORT_DIGITS: Final = 9
+# A dial: `right 31, left 12, right 7`.
+_TURN: Final = rf"(?:{alternatives(lambda pack: pack.secrets.turns)})"
+_NEXT: Final = r",? (?:\w{2,4} )?"
+_TURNED: Final = (rf"{_TURN} \d{{1,2}}(?!\d)", rf"\d{{1,2}} {_TURN}")
+DIAL: Final = f"(?i:{'|'.join(f'{turned}(?:{_NEXT}{turned}){{1,4}}' for turned in _TURNED)})"
+_DIAL: Final = re.compile(DIAL)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _DATE: Final = re.compile(r"(?:19|20)\d\d-[01]?\d(?:-[0-3]?\d)?")
 _SIGNED: Final = re.compile(r"[A-Za-z]+(?:[!@#$%^&*~]+[A-Za-z]+)+[!*#]*|[A-Za-z]{4,}[@#$%^*~]")
@@ -97,10 +107,11 @@ _BLOCKS: Final = re.compile(
     r"(?=[a-z]*\d)(?:[a-zA-Z0-9]{4,5}-)+(?=[a-z]*\d)[a-zA-Z0-9]{4,5}|(?=\D*\d)\w{2,4}(?:-\w{4}){2,}"
 )
 _NUMBERED: Final = re.compile(r"[A-Za-z]+(?:[-_][A-Za-z]+)*[-_]?\d{1,2}")
-_WORD_AND_NUMBER: Final = re.compile(r"[A-Za-z]+\.\d+[!#]?")
+_WORD_AND_NUMBER: Final = re.compile(r"[A-Za-z]+\.\d+[!#]?|[A-Z][a-z]+\.[A-Z][a-z]+\d+[!#]?")
 _DOTTED: Final = re.compile(r"[\w-]+(?:\.[A-Za-z_]\w*)+")
 _CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}")
 _CAPITAL_INSIDE: Final = re.compile(r"[a-z][A-Z]")
+_CAPITALS: Final = re.compile(r"(?:[A-Z][\w.'’]+ ){1,3}[A-Z][\w'’]+")
 _WORDS: Final = re.compile(r"[\w!&'-]+(?: [\w!&'-]+){1,7}")
 
 
@@ -125,8 +136,12 @@ def shape_of(value: str, *, quoted: bool) -> str | None:
         return "year" if _YEAR.fullmatch(value) else "digits"
     if _SEED.fullmatch(value):
         return "strong"
+    if _DIAL.fullmatch(value):
+        return "digits"
     if _NO_VALUE.search(value) or is_placeholder(value) or (value.isupper() and value.replace("_", "").isalpha()):
         return None
+    if " " in value and not quoted and _CAPITALS.fullmatch(value):
+        return "proper"
     if " " in value:
         return "words" if quoted and _WORDS.fullmatch(value) else None
     if (ADDRESS.search(value) and not _WORD_AND_NUMBER.fullmatch(value)) or (not quoted and is_known(value)):

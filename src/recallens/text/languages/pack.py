@@ -276,6 +276,7 @@ class SecretWords(Struct, frozen=True, kw_only=True):
     says: str = ""  # what stands between a name and the secret in a sentence
     particles: str = ""  # what may follow one of these names before the sign of assignment
     phrases: str = ""  # names of secrets that are made of words
+    wallets: str = ""  # what else names a phrase that has as many words as a wallet's
     states: str = ""  # words that tell in what state a secret is, and are none
     changes: str = ""  # a pattern with the groups `was` and `becomes`: how two passwords are told
     ends: str = ""  # what may follow a secret without a space: a verb that says that it is one
@@ -294,10 +295,12 @@ class SecretWords(Struct, frozen=True, kw_only=True):
     behind: Mapping[str, str] = {}  # what the text right behind a value begins with
     around: Mapping[str, str] = {}  # what stands anywhere near it and speaks against it
     handed: str = ""  # what ends the text before a name that a value follows with nothing between
+    turns: str = ""  # which way a dial is turned
     links: str = ""  # what stands between a secret and the next
     endings: str = ""  # particles and endings that follow a value without a space
     copulas: str = ""  # of these, the ones that say that it is one
     units: str = ""  # behind a number: it is an amount
+    phrase_signs: str = ""  # what each name in `phrases` and `wallets` holds one of, between commas
     told_signs: str = ""  # what each name in `told` holds one of, between commas
 
 
