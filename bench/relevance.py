@@ -1,6 +1,6 @@
 """Fit the relevance of a candidate, a probability, on the dev sets, and print what it is worth on sets left out.
 
-    RECALLENS_EVAL_DATA=… python bench/relevance.py [--gather] [SET …]
+    RECALLENS_EVAL_DATA=… python bench/relevance.py [--gather] [--model vectors|words|second] [SET …]
 
 Three kinds of questions are asked of each set: its own, in the whole store; its own in stores of a few memories, half
 of them without their answer; and questions of the other sets, which nothing there answers. `--gather` asks them all
@@ -32,14 +32,16 @@ from recallens.evaluate.encoder_cache import cached_encoder
 from recallens.evaluate.harness import PreparedUnits, filled
 from recallens.evaluate.metrics import calibration_error
 from recallens.model.verdict import Judgement
-from recallens.recall.judgement import BY_MEANING, BY_WORDS, SHARE_OF_CODE, Company, Model
+from recallens.recall.judgement import BY_MEANING, BY_SECOND, BY_WORDS, SHARE_OF_CODE, Company, Model
 
 SETS = (
     "locomo-dev", "longmemeval-dev-pooled", "beam-100k", "scifact", "cosqa-dev", "hotpotqa", "korquad-dev",
     "react-ko2en", "git-k8s-docs",
 )  # fmt: skip
-# Memories of a sentence or two, as people write them: the half of bench/answers.py that rules are made on.
-SHORT_NOTES = "short-notes"
+# Memories of a sentence or two, as people write them: the half of bench/answers.py that rules are made on, and of one
+# store that somebody else wrote all that was looked at.
+SHORT_NOTES, STRANGER = "short-notes", "stranger-one"
+NOTES = {SHORT_NOTES: HALVES[:1], STRANGER: HALVES}
 TURNS = {"locomo-dev": Company.TALK, "longmemeval-dev-pooled": Company.CHAT, "beam-100k": Company.CHAT}
 CODE = ("cosqa-dev",)
 CACHE = Path(__file__).parent / "cache"
@@ -49,14 +51,15 @@ Rows = dict[str, np.ndarray]
 
 
 def data(name: str) -> Dataset:
-    return short_notes() if name == SHORT_NOTES else read_dataset(Path(os.environ["RECALLENS_EVAL_DATA"]) / name)
+    return notes(name) if name in NOTES else read_dataset(Path(os.environ["RECALLENS_EVAL_DATA"]) / name)
 
 
-def short_notes() -> Dataset:
-    memories = {line.memory: f"m{at}" for at, line in enumerate(lines()) if line.memory}
-    asked = [line for line in lines() if line.question and line.kind != "U" and line.half == HALVES[0]]
+def notes(name: str) -> Dataset:
+    told = lines("answers" if name == SHORT_NOTES else name)
+    memories = {line.memory: f"m{at}" for at, line in enumerate(told) if line.memory}
+    asked = [line for line in told if line.question and line.kind != "U" and line.half in NOTES[name]]
     return Dataset(
-        SHORT_NOTES, Scoring.DOCUMENTS, tuple(Unit(id, text, at=NOW) for text, id in memories.items()),
+        name, Scoring.DOCUMENTS, tuple(Unit(id, text, at=NOW) for text, id in memories.items()),
         tuple(JudgedQuestion(line.question, line.question, answerable=line.kind == "A") for line in asked),
         {line.question: Gold({memories[line.memory]: 1.0}, {}) for line in asked if line.kind == "A"},
         (Haystack(None),),
@@ -91,7 +94,7 @@ def gathered(name: str, *, vectors: bool) -> Rows:
     own = chosen.sample(own, min(QUESTIONS, len(own)))
     others = [question for other in SETS if other != name for question in data(other).questions[:FOREIGN]]
     foreign = [replace(q, answerable=False, at=None) for q in chosen.sample(others, FOREIGN)]
-    if name == SHORT_NOTES:  # its off-topic questions are such as people ask
+    if name in NOTES:  # its off-topic questions are such as people ask
         foreign, own = [q for q in own if not q.answerable], [q for q in own if q.answerable]
     tables = list(_asked(dataset, own, encoder, "own", foreign))
     for at in range(SMALL_STORES):
@@ -138,8 +141,10 @@ def _asked(
 
 # ── the fit ──
 
-MEANING, WORDS = "vectors", "words"
-MODELS = {MEANING: BY_MEANING, WORDS: BY_WORDS}
+MEANING, WORDS, SECOND = "vectors", "words", "second"
+MODELS = {MEANING: BY_MEANING, WORDS: BY_WORDS, SECOND: BY_SECOND}
+# The sets that hold questions which the second encoder reads.
+READ_BY_SECOND = ("korquad-dev", "react-ko2en", SHORT_NOTES, STRANGER)
 # What each kind of question weighs. Words alone tell little apart, so there what nothing answers weighs more; chats are
 # about anything, and the more it weighs the less of what is right in them is left.
 TELLING_APART = {
@@ -147,8 +152,9 @@ TELLING_APART = {
     Company.CHAT: {"own": 1.0, "small": 0.5, "foreign": 0.5},
 }  # fmt: skip
 TELLING_BY_WORDS = {**TELLING_APART, Company.NOTE: {"own": 1.0, "small": 1.0, "foreign": 3.0}}
+TELLING = {MEANING: TELLING_APART, WORDS: TELLING_BY_WORDS, SECOND: TELLING_BY_WORDS}
 AS_PROBABILITY = {"own": 1.0, "small": 0.3, "foreign": 0.3}
-PENALTY, STEPS = {MEANING: 2.0, WORDS: 80.0}, 40
+PENALTY, STEPS = {MEANING: 2.0, WORDS: 80.0, SECOND: 2.0}, 40
 FIRST = 5
 
 
@@ -156,10 +162,12 @@ class Gathered:
     """The rows of one set under one model, sorted by question and rank."""
 
     def __init__(self, name: str, model: str) -> None:
-        rows = dict(np.load(CACHE / f"relevance-{name}-{model}.npz"))
-        if model == MEANING:  # a question that the encoder cannot read is judged by its words
+        rows = dict(np.load(CACHE / f"relevance-{name}-{MEANING if model == SECOND else model}.npz"))
+        if model != WORDS:  # a question that no encoder can read is judged by its words
             _, question = np.unique(rows["question"], return_inverse=True)
             read = np.bincount(question, weights=~np.isnan(rows["cosine"])) > 0
+            if model == SECOND:
+                read = ~read & (np.bincount(question, weights=~np.isnan(rows["secondStandsOut"])) > 0)
             rows = {column: values[read[question]] for column, values in rows.items()}
         order = np.lexsort((rows["rank"], rows["question"]))
         self.name, self.model, self.company = name, model, TURNS.get(name, Company.NOTE)
@@ -210,7 +218,7 @@ def fitted(sets: Sequence[Gathered], company: Company) -> np.ndarray:
     model = sets[0].model
     x, y = np.concatenate([own.signals(company) for own in sets]), np.concatenate([own.right for own in sets])
     said = x.std(axis=0) > 1e-9  # what none of the sets says has no weight
-    apart = (TELLING_APART if model == MEANING else TELLING_BY_WORDS)[company]
+    apart = TELLING[model][company]
     telling = np.zeros(1 + x.shape[1])
     telling[np.r_[True, said]] = logistic(
         x[:, said], y, np.concatenate([own.weights(apart) for own in sets]), PENALTY[model]
@@ -260,7 +268,7 @@ def delivered(own: Gathered, relevance: np.ndarray, model: Model, *, plain: bool
     }  # fmt: skip
 
 
-SHARES, LEASTS = np.geomspace(0.002, 0.2, 24), (0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15)
+SHARES, LEASTS = np.geomspace(0.002, 0.2, 24), (0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2)
 RECALL_LEFT = 0.95
 
 
@@ -302,17 +310,20 @@ def report(sets: Sequence[Gathered]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", default=SETS)
+    parser.add_argument("sets", nargs="*")
     parser.add_argument("--gather", action="store_true")
+    parser.add_argument("--model", choices=MODELS, action="append")
     options = parser.parse_args()
     CACHE.mkdir(exist_ok=True)
-    for name in options.sets:
-        for vectors in (True, False):
-            kept = CACHE / f"relevance-{name}-{'vectors' if vectors else 'words'}.npz"
-            if options.gather or not kept.exists():
-                np.savez_compressed(kept, **gathered(name, vectors=vectors))
-    for model in MODELS:
-        report([Gathered(name, model) for name in options.sets])
+    gathered_now = set[Path]()
+    for model in options.model or MODELS:
+        sets = options.sets or (READ_BY_SECOND if model == SECOND else SETS)
+        for name in sets:
+            kept = CACHE / f"relevance-{name}-{WORDS if model == WORDS else MEANING}.npz"
+            if not kept.exists() or (options.gather and kept not in gathered_now):
+                np.savez_compressed(kept, **gathered(name, vectors=model != WORDS))
+                gathered_now.add(kept)
+        report([Gathered(name, model) for name in sets])
 
 
 if __name__ == "__main__":

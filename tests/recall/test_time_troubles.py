@@ -109,6 +109,42 @@ def test_the_event_itself_dates_a_question_and_not_its_aftermath(
     assert set(town.found(question)[:3]) & set(wanted.split(","))
 
 
+ELSEWHERE = [
+    "The smoke door of the workshop was moved and the flood insurers visited on Monday.",
+    "When the printer is fed with thick paper, open the rear flap or it jams.",
+    "이사할 때 짐차 두 대를 불렀다. 다음 회의는 9월에 연다.",
+    "The broker of the message queue was replaced with a newer one.",
+]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what happened since the flood",
+        "since the broken pipe, what changed?",
+        "what went wrong after the printer was fed with thick paper",
+        "자동차 사고 이후 뭐가 바뀌었어",
+    ],
+)
+def test_what_only_holds_a_word_of_an_event_dates_nothing(real: Engine, question: str) -> None:
+    for text in ELSEWHERE:
+        real.remember(Draft(text, kind="gotcha" if "jams" in text else "episode"))
+    windows = real.recall(real.recalls.query(question)).ledger.notes("plan")[-1].get("windows", [])
+    assert not [window for window in windows if "event" in window]
+
+
+def test_what_was_made_before_an_event_and_names_a_later_month_is_not_since_it(real: Engine) -> None:
+    drafts = {
+        "before": Draft("Rehearsal dates: we meet again in September.", created=at("2026-03-02"), kind="episode"),
+        "event": Draft("The bus of the orchestra burnt out.", created=at("2026-03-20"), kind="episode"),
+        "after": Draft("A van was rented for the tour.", created=at("2026-04-02"), kind="episode"),
+    }
+    ids = {name: real.remember(draft).id for name, draft in drafts.items()}
+    recall = real.recall(real.recalls.query("what happened since the orchestra's bus burnt out", now=at(NOW)))
+    assert ids["before"] not in [result.memory.id for result in recall.results]
+    assert ids["after"] == recall.results[0].memory.id
+
+
 @pytest.mark.parametrize(
     ("question", "wanted"),
     [("until when is the bakery's lease", "lease"), ("since when does rye flour cost 24 euros", "flour2")],

@@ -170,6 +170,10 @@ def test_the_day_before_something_is_not_yesterday() -> None:
         ("출시 전에 무슨 일이 있었어", "출시"),
         ("한국 가기 전에 챙길 물건이 뭐야", None),
         ("설에 한국 가기 전에 의사한테 받아 둘 서류가 뭐야", None),
+        ("preparations before the audit", None),
+        ("고양이 중성화하러 가기 전 준비", None),
+        ("which colour before the walls are painted", None),
+        ("who came before the walls were painted", "the walls were painted"),
     ],
 )
 def test_what_is_to_be_done_before_something_is_not_dated_by_it(question: str, event: str | None) -> None:

@@ -99,6 +99,11 @@ def test_what_it_does_not_say(word: str, text: str) -> None:
     assert not TranslatedWords(text).hold(word)
 
 
+def test_the_third_time_is_no_car() -> None:
+    assert TranslatedWords("빌린 차를 돌려주었다").mean("자동차")
+    assert not TranslatedWords("신청 화면 3차를 배포했다").mean("자동차")
+
+
 def test_the_list_has_each_korean_word_once_and_english_ones_that_are_words() -> None:
     lines = [line.split() for line in WORDS.read_text(encoding="utf-8").splitlines()]
     assert len({korean for korean, *_ in lines}) == len(lines)

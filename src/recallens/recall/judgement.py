@@ -158,12 +158,34 @@ BY_WORDS: Final[Mapping[Company, Model]] = {
         share=0.033,
     ),
 }
-# Where the second encoder is asked too, a row is at least as likely as that encoder says: fitted on three stores of
-# notes in both languages (bench/questions), where off-topic questions weigh so much that the least which is delivered
-# by words is right for it too.
+# Questions that the second encoder reads instead of the first.
+BY_SECOND: Final[Mapping[Company, Model]] = {
+    **BY_WORDS,
+    Company.NOTE: Model(
+        bias=-4.03,
+        weights={
+            "secondStandsOut": 9.31,
+            "words": 2.14,
+            "unreadable": -1.31,
+            "asked": 0.65,
+            "pairs": 0.24,
+            "otherTime": -0.73,
+            "behind": -1.58,
+            "place": -0.92,
+            "noAnswer": -2.06,
+        },
+        least=0.18,
+        share=0.05,
+        among_short=(0.2, 0.03),
+        among_long=0.12,
+    ),
+}
+# Where the second encoder is asked beside the first, or of turns, a row is at least as likely as that encoder says:
+# fitted on three stores of notes in both languages (bench/questions), where off-topic questions weigh so much that the
+# least which is delivered by words is right for it too.
 MEANT: Final = "meant"
-BY_SECOND: Final = {"standsOut": 15.2, "moreWords": 3.3, "behind": -1.7, "noAnswer": -2.0, "otherTime": -2.0}
-BY_SECOND_BIAS: Final = -5.6
+BY_MEANT: Final = {"secondStandsOut": 15.2, "moreWords": 3.3, "behind": -1.7, "noAnswer": -2.0, "otherTime": -2.0}
+BY_MEANT_BIAS: Final = -5.6
 LEAST_MEANT: Final = 0.1  # what the cut asks of a best row in another language, that says a word of the question
 # Source code is alike, and so are the sections of files, the rest of which is at hand: beside the best one less helps.
 SHARE_OF_CODE: Final = 0.03
@@ -193,7 +215,8 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
     if not len(pool):
         return
     signals = signals_of(scene, pool)
-    models = BY_WORDS if np.isnan(signals["cosine"]).all() else BY_MEANING
+    asks_second = MULTILINGUAL in scene.views
+    models = BY_MEANING if not np.isnan(signals["cosine"]).all() else BY_SECOND if asks_second else BY_WORDS
     rows = {company: mask for company, mask in companies(scene, pool.rows).items() if anywhere(mask)}
     bias, weights, told = models[next(iter(rows))].bias, dict[str, float](), dict(signals)
     for company, mask in rows.items():
@@ -214,10 +237,11 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
     called = _called(scene, pool.rows, query)
     told[CALLED] = _raised(own, np.where(called, OF_THE_NAME, 0.0))
     own = Judgement.of("relevance", bias, weights, told, least=0.0).probability
-    if MULTILINGUAL in scene.views:
-        meant = {name: signals[name] for name in BY_SECOND} | {"standsOut": _second_stands_out(scene, pool)}
-        told[MEANT] = _raised(own, Judgement.of(MEANT, BY_SECOND_BIAS, BY_SECOND, meant, least=0.0).probability)
-        weights[MEANT] = 1.0
+    lifted = ~rows.get(Company.NOTE, np.zeros(len(pool), dtype=np.bool_)) | (models is BY_MEANING)
+    if asks_second and anywhere(lifted):
+        meant = {name: signals[name] for name in BY_MEANT}
+        by_second = Judgement.of(MEANT, BY_MEANT_BIAS, BY_MEANT, meant, least=0.0).probability
+        told[MEANT], weights[MEANT] = _raised(own, np.where(lifted, by_second, 0.0)), 1.0
         own = Judgement.of("relevance", bias, weights, told, least=0.0).probability
     best = int(np.where(pool.live, own, -1.0).argmax())
     of_best = next(models[company] for company, mask in rows.items() if mask[best])
@@ -314,15 +338,11 @@ def signals_of(scene: Scene, pool: Pool) -> dict[str, FloatArray]:
     for name in ("cosine", "words", "bm25", "pairs") if scene.heirs else ():
         signals[name] = np.fmax(signals[name], inherited(scene, pool, signals[name]))
     sample = measured_against(pool)
+    second = scene.score(MULTILINGUAL, rows) if MULTILINGUAL in scene.views else absent
+    signals["secondStandsOut"] = second - _usual(second[sample], UNRELATED)
     for name, of, unrelated in (("standsOut", "cosine", UNRELATED), ("moreWords", "words", 0.0)):
         signals[name] = signals[of] - _usual(signals[of][sample], unrelated)
     return signals
-
-
-def _second_stands_out(scene: Scene, pool: Pool) -> FloatArray:
-    """How far each row stands out by the second encoder alone."""
-    cosine = scene.score(MULTILINGUAL, pool.rows)
-    return cosine - _usual(cosine[measured_against(pool)], UNRELATED)
 
 
 def _usual(sample: FloatArray, unrelated: float) -> float:

@@ -413,7 +413,8 @@ def event_phrase(text: str, today: date) -> EventPhrase | None:
             opens = match.start("event") + _DETERMINER
             is_dated = any(time.start <= opens and match.start() < time.end for time in matches(text, today))
             verbless = not re.search(words.present, rest) and re.search(words.asks, rest)
-            past = re.search(words.past, rest) or verbless
+            is_one = not re.search(words.standing, match["event"].lower())
+            past = re.search(words.past, rest) or (verbless and is_one)
             to_come = rule.end == 0 and re.search(words.ahead, rest)  # what is to be done before it: it is to come too
             if not is_dated and past and not to_come and not re.search(words.habit, rest):
                 return EventPhrase(match.group().strip(), match["event"].strip(), rule.first, rule.end)

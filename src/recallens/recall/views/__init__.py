@@ -138,7 +138,13 @@ def told_within(told: NDArray[np.int64], windows: Sequence[Window]) -> BoolArray
 
 
 def _numbers_within(window: Window) -> Iterator[tuple[int, int]]:
-    """The days, whole weeks and months of a window, as a packed day is numbered: from the first up to the last."""
+    """The days, whole weeks and months of a window, as a packed day is numbered: from the first up to the last.
+
+    Since an event only days count: what was made before it and names a later month tells of something else.
+    """
+    if window.event is not None:
+        yield max(window.start // DAY_MS, 1), min(window.end // DAY_MS, MONTHS_FROM)
+        return
     start, end = day_of(window.start), day_of(window.end - 1)
     yield max(window.start // DAY_MS, 1), min(window.end // DAY_MS, MONTHS_FROM)
     first = month_number(start) + (start.day != 1)

@@ -159,7 +159,7 @@ def coverage(
     shares, anchors, happening = np.zeros((3, len(memories)))
     rare, of_sort, astray = np.zeros((3, len(memories)), dtype=np.bool_)
     for at, memory in enumerate(memories):
-        text = without_event_phrases(read(memory))
+        text = _without_modifiers(without_event_phrases(read(memory)), words)
         told = set(_groups_in(text, "same_events", asked))
         of_sort[at] = bool(told) and (head is None or not told.isdisjoint(head.sorts))
         reading = _Reading(memory, text, translated[at], told, bool(changed[at]), bool(tells[at]))
@@ -177,6 +177,20 @@ def coverage(
     return Coverage(
         shares, anchors if anchored else every, rare, of_sort, astray, happening if total > anchored else every
     )
+
+
+def _without_modifiers(text: str, words: Sequence[EventWord]) -> str:
+    """A text without the words that only say of which sort another thing is: the flood of flood insurers."""
+    for word in words:
+        if not word.is_anchor and word.written.isascii():
+            text = re.sub(rf"\b{word.written}(?= ([a-z]+))", _kept_unless_it_modifies, text, flags=re.IGNORECASE)
+    return text
+
+
+def _kept_unless_it_modifies(match: re.Match[str]) -> str:
+    following = match[1]
+    is_noun = following.islower() and says_something(following) and not pattern("reports").search(following)
+    return "" if is_noun else match[0]
 
 
 class _Reading:

@@ -32,6 +32,7 @@ from recallens.recall.plan import PLANNED_CHARACTERS, held_then
 from recallens.recall.presets import Preset
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, Scene, facets_asked
 from recallens.recall.views.event_words import (
+    HAPPENED,
     READ_CHARACTERS,
     SAME_MEANING,
     Coverage,
@@ -202,16 +203,19 @@ def _fits(candidates: _Candidates, words: list[EventWord]) -> BoolArray:
     eventful = tells | candidates.changed | candidates.reports
     # A translation in common alone does not make the event of another sort the one that is meant.
     happened = (covers.happening >= LEAST_HAPPENING) & (~covers.astray | (covers.happening > SAME_MEANING))
+    # That something happened says little, where nothing tells what.
+    happened &= (covers.happening > HAPPENED) | (cosines > PERHAPS_ALIKE)
     if all(word.is_anchor for word in words):  # the phrase has no word for what happened
         happened &= cosines >= LIKE_NEARLY_ALL
     happened &= covers.anchors >= LEAST_ANCHORS
     by_words = happened & (tells | (eventful & (covers.shares >= LEAST_WORDS) & (covers.rarest | covers.of_sort)))
-    by_words |= covers.shares > ALL_WORDS
+    by_words |= (covers.shares > ALL_WORDS) & (~covers.astray | (covers.happening > SAME_MEANING))
     by_meaning = (covers.anchors >= NEARLY_ALL) & (cosines >= LIKE_NEARLY_ALL)
     by_meaning |= (covers.anchors >= HALF) & (cosines >= LIKE_HALF)
     by_meaning &= ~covers.astray | ((covers.anchors >= NEARLY_ALL) & (cosines >= LIKE_THOUGH_ASTRAY))
     by_meaning &= tells | (eventful & (covers.happening > 0))
     fits: BoolArray = by_words | by_meaning | (eventful & (cosines >= CLEARLY_ALIKE))
+    fits &= ~candidates.timeless  # what one does then, and not that it happened
     if figures := [word.text for word in words if word.text.isdigit() and len(word.text) < _YEAR_DIGITS]:
         fits &= np.array([all(map(SpokenWords(read(memory)).says, figures)) for memory in candidates.memories])
     return fits

@@ -122,7 +122,7 @@ SAME_EVENTS: Final = {
     "fire": r"fires?|burn(?:ed|t)|blaze|caught fire",
     "collision": r"collisions?|collid\w+|ran into|drove into|hit",
     "collapse": r"collaps\w+|caved in|gave way|fell down|toppl\w+|buckl\w+",
-    "breakdown": r"break-?down|br[eo]ke\w*|snapp\w+|fail(?:ed|ures?)|gave (?:out|up)|stopped|died|crash\w*",
+    "breakdown": r"break-?down|breaks?|broken?|snapp\w+|fail(?:ed|ures?)|gave (?:out|up)|stopped|died|crash\w*",
     "power": r"black-?outs?|power (?:cut|failure|outage)s?|(?:had no|lost|without) power",
     "outage": r"outages?|failures?|crash\w*|unreachable|unavailable|offline|downtime"
     r"|had no network|(?:was|were|went) down|(?:could|did) not (?:log ?in|connect|be reached|open)"
@@ -346,8 +346,10 @@ TIMES: Final = pack.TimeWords(
     failed=r"\b(?:tried|attempted|failed|failure|rolled back|gave up|did not work|didn['’]t work|aborted|reverted)\b",
     plans=r"\b(?:plans?|planned|planning|preparations?|preparing for|agenda|minutes of|will|going to)\b",
     past=r"\b(?:did|was|were|had|have|has|happened|went|new|changed|broke|made|done|\w+ed)\b",
+    standing=r"\b(?:is|are|gets?)\b",
     habit=r"\b(?:should|must|needs?|can|could|would|will|do (?:i|we|you)|does|how to|when to|always|usually|to do"
-    r"|passed|how many (?:day|week|month|year|hour|minute)s?|how long (?:after|before|since|ago|until|has|have))\b",
+    r"|passed|how many (?:day|week|month|year|hour|minute)s?|how long (?:after|before|since|ago|until|has|have)"
+    r"|prepar\w+|packing)\b",
     dates=(
         rf"\b{_DAY}\s+(?:of\s+)?(?P<month>(?:{ANY_MONTH})\.?),?\s+{_YEAR}\b",
         rf"\b(?P<month>(?:{ANY_MONTH})\.?)\s+(?:{_DAY},?\s+)?{_YEAR}\b",

@@ -84,6 +84,7 @@ class TimeWords(Struct, frozen=True, kw_only=True):
     present: str = ""  # a pattern: it is about what is; a question without a verb is about neither
     asks: str = ""  # a pattern: without a verb it is a question all the same, and not what somebody is told to do
     habit: str = ""  # a pattern: it is about what one does
+    standing: str = r"(?!)"  # a pattern of an event that is no single one: before the dough is rolled
     states: str = ""  # a pattern: the question asks how something was at a time, and not what happened then
     changes: str = ""  # a pattern of words that only say that something changed, as any text may that tells of a change
     done: str = ""  # a pattern of words that may be a verb's form, and say what was done

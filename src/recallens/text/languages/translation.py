@@ -32,6 +32,7 @@ _VERB: Final = "다"
 
 _LATIN: Final = re.compile(r"[A-Za-z]{2,}")
 _HANGUL: Final = re.compile(r"[가-힣]+")
+_ROUND: Final = re.compile(r"\d\s?차(?=[은는이가을를에로의도\s]|$)")  # the second time, and no car
 
 
 class _KoreanWord(Struct, frozen=True):
@@ -88,7 +89,7 @@ class TranslatedWords:
 
     @cached_property
     def written(self) -> frozenset[str]:
-        return frozenset() if self._text.isascii() else frozenset(_HANGUL.findall(self._text))
+        return frozenset() if self._text.isascii() else frozenset(_HANGUL.findall(_ROUND.sub(" ", self._text)))
 
     @cached_property
     def tokens(self) -> frozenset[str]:
