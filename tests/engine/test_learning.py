@@ -302,6 +302,8 @@ CORRECTIONS = [
     ("Doctors log in with a chip card", "As of October doctors log in with a fingerprint", "how do doctors log in"),
     ("직원은 사원증으로 출입한다", "10월부터 직원은 지문으로 출입한다", "직원은 어떻게 출입하나요"),
     ("단팥빵 소는 당도 52브릭스로 맞춘다", "단팥빵 소를 52브릭스에서 46브릭스로 낮췄다", "단팥빵 소 당도"),
+    ("The round of the night watch takes forty minutes", "The night watch makes its round in 25 minutes, no longer at "
+     "its former pace", "how long is the round of the night watch"),
     ("택배는 빠른택배에 맡긴다", "택배 회사를 빠른택배에서 온누리로 바꿨다", "택배는 어디에 맡기나요"),
 ]  # fmt: skip
 
@@ -340,6 +342,8 @@ def test_a_correction_is_proposed_and_stands_above_what_it_corrects(crowded: Eng
         ("The kitchen in Ghent opens at seven.", "The kitchen in Bruges now opens at six.", "when does Ghent open"),
         ("We ship ceramic vases in straw.", "We now ship the glass vases in foam.", "how do we ship ceramic vases"),
         ("Line 3 runs to Mill Street.", "Line 5 no longer runs to Mill Street.", "where does line 3 run to"),
+        ("The north ferry takes 40 minutes.", "The south ferry takes 30 minutes now, no longer the old age.",
+         "how long does the north ferry take"),
         ("1공장은 두부를 만든다.", "2공장은 이제 묵을 만든다.", "1공장은 무엇을 만드나요"),
         ("본관 와이파이 이름은 달빛이다.", "별관 와이파이 이름은 이제 햇살이다.", "본관 와이파이 이름"),
         ("서울 지점은 9시에 연다.", "이제 부산 지점은 10시에 연다.", "서울 지점은 몇 시에 여나요"),

@@ -96,7 +96,7 @@ class _Sought(Struct, frozen=True):
         on_topic = not self.topic or bool(terms & self.topic)
         if correction.old:
             named = len(terms & self.old) >= NAMES_OLD * len(correction.old)
-            return named and on_topic and shared >= LEAST_SHARED
+            return (named or bool(correction.measures)) and on_topic and shared >= LEAST_SHARED
         every = sum(1.0 / (1 + place) for place in range(len(correction.words)))
         if sum(self.weights[number] for number in terms & self.weights.keys()) >= SAME_SUBJECT * every - EPSILON:
             return True

@@ -58,6 +58,7 @@ class Correction(Struct, frozen=True):
     old_sizes: Sizes
     measures: frozenset[str]  # what it states amounts of
     tokens: frozenset[str]
+    subject: frozenset[str]  # what it speaks of, without what it says of amounts and of before
 
 
 def tells_change(text: str) -> bool:
@@ -95,12 +96,19 @@ def correction_in(text: str) -> Correction | None:
         old_sizes=frozenset(old_sizes),
         measures=frozenset(amount.measure for amount in amounts),
         tokens=frozenset(tokenize(rest)),
+        subject=morphemes(_SIGNS.sub(" ", _without_amounts(folded))) - old,
     )
 
 
 def _without_reasons(text: str) -> str:
     folded = fold(text[:LONGEST_TEXT])
     return _REASON.sub(" ", folded) if _MAY_REASON.holds(folded) else folded
+
+
+def _without_amounts(text: str) -> str:
+    for amount in reversed(list(amounts_in(text))):
+        text = f"{text[: amount.start]} {text[amount.end :]}"
+    return text
 
 
 def _sizes(amounts: Iterable[Amount]) -> Sizes:
@@ -121,13 +129,24 @@ def likeness(correction: Correction, memory: Memory) -> float:
     named = 0.0
     if correction.old or correction.old_sizes:
         named = 1.0 if said else held_share(correction.old, words)
-        if named < NAMES_OLD or len(shared) + len(said) < LEAST_SHARED:
+        is_told = named >= NAMES_OLD and len(shared) + len(said) >= LEAST_SHARED
+        if not is_told and not _is_resized(correction, memory):
             return 0.0
     else:
         alike = len(shared) >= LEAST_SHARED and overlap(correction.words, words) >= SAME_SUBJECT
         if not alike and not (shared and frame >= SAME_FRAME):
             return 0.0
     return named + _subject(correction, memory) + frame if _is_measured_alike(correction, memory) else 0.0
+
+
+def _is_resized(correction: Correction, memory: Memory) -> bool:
+    """Whether the memory says of the same how much it was: no word of it says "no longer at the old pace"."""
+    measured = frozenset(amount.measure for amount in amounts_in(memory.content) if amount.measure)
+    subject = morphemes(_without_amounts(fold(_text(memory))))
+    is_of_it = (
+        len(subject & correction.subject) >= LEAST_SHARED and overlap(correction.subject, subject) >= SAME_SUBJECT
+    )
+    return not correction.old_sizes and bool(measured & correction.measures) and is_of_it
 
 
 def _is_measured_alike(correction: Correction, memory: Memory) -> bool:
