@@ -21,7 +21,7 @@ from recallens.model.context import CERTIFICATE_TOKENS, INDEX_TOKENS, LONGEST_LI
 from recallens.model.memory import Event, EventKind
 from recallens.model.salience import DAY_MS
 from recallens.model.state import ONLY_HERE, Sight
-from recallens.render.layers import index_entry, index_record
+from recallens.render.layers import index_entry, index_record, missing_line
 from recallens.render.records import to_line
 from recallens.text.token_count import budget_tokens, count_tokens
 from sample import EXAMPLES
@@ -390,3 +390,32 @@ def test_a_title_stands_once_and_without_the_marks_of_markdown(engine: Engine) -
     assert "The gate alarm rang because of tag 17." in line
     assert line.count("Gate alarm") <= 1
     assert "better idea" not in line
+
+
+@pytest.mark.parametrize("limit", [None, 60, 45, 30, 22])
+def test_where_nothing_answers_the_nearest_is_named_whatever_else_gives_way(engine: Engine, limit: int | None) -> None:
+    engine.remember(
+        "The walk-in fridge broke down on 12 March and 60 litres of cream had to be thrown away; the insurance of the"
+        " bakery paid nothing for it, because nobody had read the thermometer."
+    )
+    engine.remember("Odile Brandt owns Millrace Bakery; Tomasz Wilk leads the night shift and the apprentice is Wren.")
+    question = (
+        "after the fridge broke down, who repaired the submarine of Zanzibar, Antananarivo, Reykjavik, Ljubljana and"
+        " Thessaloniki before the coronation of the emperor?"
+    )
+    found = engine.layers.search(question, max_tokens=limit, record=False)
+    assert found.entries == ()
+    assert found.nearest is not None
+    text = found.to_text()
+    assert f"likely to help): {found.nearest.handle}" in text
+    assert found.tokens <= CERTIFICATE_TOKENS
+    assert limit is None or budget_tokens(f"{text}\n") <= limit
+    if limit in (None, 60):
+        assert re.search(r"help\): m\d+ \S+ \S+ .*Missing: \S+.* and \d more\.", text)
+
+
+def test_a_name_that_is_missing_is_cut_before_it_goes_unsaid() -> None:
+    assert missing_line(["Ann", "Bob"], 20) == "Missing: Ann, Bob."
+    assert missing_line(["Ann", "the man of the moon and all of his many brothers"], 8) == "Missing: Ann and 1 more."
+    assert missing_line(["the man of the moon and all of his many brothers"], 9).startswith("Missing: the man")
+    assert missing_line([], 20) == ""
