@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -46,6 +47,8 @@ from recallens.text.token_count import budget_tokens, count_tokens
 MOST_MEMORIES = 50
 MOST_PRINCIPLES = 100
 MOST_CONSTITUTION_BYTES = 1024 * 1024
+# What does not fit so many tokens fits none.
+_ALL = 16 * DEFAULT_TOKENS
 
 
 # What a surface sends of a context.
@@ -109,25 +112,35 @@ class ContextBuilder:
         gathered = self._gather(query, constitution if constitution is not None else self._core.settings.constitution)
         records = self._search.records(record)
 
-        def fitted(total: int) -> Context:
-            """The largest selection that does not exceed the total as sent; each attempt has room for less."""
+        def fitted(total: int, silent: bool = False) -> Context | None:
+            """The largest selection that does not exceed the total as sent, each attempt with room for less; None where
+            that tells of none of the memories that there are, unless it may be `silent`.
+            """
             room = total
             while True:
                 context = _composed(gathered, gathered.choose(room), total, query.text, records=records)
                 text = sent(context)
                 used = budget_tokens(text)
                 if used <= total:
-                    budget = structs.replace(context.budget, used=count_tokens(text))
-                    return structs.replace(context, budget=budget)
+                    return context if silent or _tells(context, text) else None
                 if not context.items:
-                    raise InvalidInput(
-                        f"{total:,} tokens are too few for an answer, which takes {used:,} without any memory",
-                        hint=f"Give at least {used:,} tokens.",
-                    )
+                    return None
                 room = min(room, count_tokens(context.block)) - (used - total)
 
         context = fitted(tokens)
-        context = structs.replace(context, next=_difference(context, fitted(tokens + MORE_TOKENS)))
+        if context is None:
+            least = _least(tokens, lambda total: fitted(total) is not None)
+            if least is None:  # what is said of a memory is longer than one may take: no total has room for it
+                context = fitted(tokens, silent=True)
+                least = _least(tokens, lambda total: fitted(total, silent=True) is not None) or _ALL
+            if context is None:
+                raise InvalidInput(
+                    f"{tokens:,} tokens are too few for an answer, which takes {least:,}",
+                    hint=f"Give at least {least:,} tokens.",
+                )
+        larger = fitted(tokens + MORE_TOKENS, silent=True) or context
+        context = structs.replace(context, next=_difference(context, larger))
+        context = structs.replace(context, budget=structs.replace(context.budget, used=count_tokens(sent(context))))
         return self._recorded(context, gathered.recall, owner) if context.recorded else context
 
     def _gather(self, query: Query, constitution: str | Path | None) -> Candidates:
@@ -201,6 +214,25 @@ def _composed(gathered: Candidates, chosen: Selection, total: int, work: str, *,
         degraded=recall.degraded,
         notice=recall.notice or (None if recall.results else NOTHING),
     )
+
+
+def _tells(context: Context, text: str) -> bool:
+    """Whether what is sent tells of a memory, were it only that it has no room; or there is none to tell of."""
+    names = [name for left in context.left_out for name in (left.name, left.handle) if name]
+    return bool(context.items) or not names or any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+
+
+def _least(too_few: int, is_enough: Callable[[int], bool]) -> int | None:
+    """The fewest tokens that are enough; None where no number is."""
+    enough = 2 * too_few
+    while not is_enough(enough):
+        if enough > _ALL:
+            return None
+        too_few, enough = enough, 2 * enough
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        too_few, enough = (too_few, middle) if is_enough(middle) else (middle, enough)
+    return enough
 
 
 def _verified(result: SearchResult | None) -> Verified:
