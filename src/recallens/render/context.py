@@ -304,6 +304,7 @@ def priced_context(record: dict[str, Any]) -> dict[str, Any]:
 
 def priced(record: dict[str, Any], put: Callable[[int], None]) -> dict[str, Any]:
     """With what the whole record costs as it is sent, that number included; `put` writes it in."""
+
     def cost(used: int) -> int:
         put(used)
         return count_tokens(f"{to_text(record)}\n")
