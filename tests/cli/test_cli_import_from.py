@@ -152,7 +152,11 @@ def test_a_conversation_without_messages_is_named(ask: Ask, home: Path, name: st
 
 
 def test_secrets_are_taken_out(ask: Ask) -> None:
-    assert imported(ask, "claude-code")["redacted"] == 1
+    record = imported(ask, "claude-code")
+    assert record["redacted"] == 1
+    (one,) = record["redactions"]
+    assert one["place"].startswith("claude-code:")
+    assert one["kinds"]
     assert not [each for each in memories(ask).values() if "s3cr3t-Anchor" in each["content"]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,17 @@ def everything(ask: Ask) -> dict[str, Any]:
 
 def test_the_sample_loads_twice_as_once(ask: Ask) -> None:
     first = ask("remember", "--jsonl", EXAMPLES)
-    expected = {"created": 130, "duplicates": 0, "nearDuplicates": 0, "redacted": 1, "sessions": 17, "superseded": 15,
+    redactions = first["redactions"]
+    assert len(redactions) == 1
+    expected = {"created": 130, "duplicates": 0, "nearDuplicates": 0, "redacted": 1, "redactions": redactions,
+                "sessions": 17, "superseded": 15,
                 "relations": 59, "tasks": 0, "backlog": 0, "skipped": [], "leftOut": []}  # fmt: skip
     assert first == expected
     before = everything(ask)
     # Of the fifteen, two say themselves what they correct: what was proposed so has ended, and is kept.
     assert before["totals"]["relations"] == 76
     again = ask("remember", "--jsonl", EXAMPLES)
-    assert again == expected | {"created": 0, "duplicates": 130, "superseded": 0, "redacted": 0}
+    assert again == expected | {"created": 0, "duplicates": 130, "superseded": 0, "redacted": 0, "redactions": []}
     assert everything(ask) == before
     assert ask("doctor")["ok"] is True
 
@@ -135,3 +139,17 @@ def test_an_open_session_stays_open(ask: Ask, home: Path) -> None:
     line = {"type": "session", "id": "s-1", "summary": "so far", "startedAt": "2026-03-01"}
     ask("remember", "--jsonl", write_lines(home / "m.jsonl", [line]))
     assert ask("session", "show", "s-1")["session"] == {"id": "s-1", "startedAt": 1772323200000, "summary": "so far"}
+
+
+def test_the_lines_that_held_secrets_are_named_with_their_kinds(run: Run, ask: Ask, tmp_path: Path) -> None:
+    lines = [{"content": f"note {at} of the bakery, which opens at seven"} for at in range(3)]
+    lines += [{"content": f"key {at}: AKIAIOSFODNN7QQQQ{at:03}"} for at in range(12)]
+    file = tmp_path / "notes.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    told = ask("remember", "--jsonl", file, "--no-dedupe", "--no-embed")
+    assert told["redacted"] == 12
+    assert [one["place"] for one in told["redactions"]] == [f"line {at}" for at in range(4, 14)]
+    assert all(one["kinds"] for one in told["redactions"])
+    said = run("remember", "--jsonl", file, "--no-dedupe", "--no-embed").stderr
+    assert f"redacted line 4: {told['redactions'][0]['kinds'][0]}; line 5" in " ".join(said.split())
+    assert "; and 2 more" in " ".join(said.split())

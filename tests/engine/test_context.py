@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from laws import taking
 from recallens.cli import jsonl
 from recallens.cli.given import Given
 from recallens.engine import Engine
+from recallens.engine.context import Sent
 from recallens.errors import InvalidInput
 from recallens.ingest.draft import Draft
 from recallens.model.citation import CommitCitation, FileCitation
@@ -22,7 +24,7 @@ from recallens.model.context import Context
 from recallens.model.memory import IdSource
 from recallens.model.salience import DAY_MS
 from recallens.model.state import ONLY_HERE
-from recallens.render.context import context_markdown, context_record, format_for_context, mark_for
+from recallens.render.context import context_markdown, context_record, context_text, format_for_context, mark_for
 from recallens.render.records import to_text
 from recallens.text.token_count import budget_tokens, count_tokens
 from sample import EXAMPLES
@@ -57,6 +59,29 @@ def as_json(context: Context) -> str:
     return f"{to_text(context_record(context))}\n"
 
 
+FORMS: dict[str, Sent] = {
+    "block": attrgetter("block"), "text": context_text, "markdown": context_markdown, "json": as_json,
+}  # fmt: skip
+
+
+def least_of(refused: InvalidInput) -> int:
+    """The tokens that a refusal asks for."""
+    named = re.search(r"at least ([\d,]+) tokens", refused.hint or "")
+    assert named is not None
+    return int(named[1].replace(",", ""))
+
+
+def enough(engine: Engine, task: str, tokens: int, **options: Any) -> int:
+    """The tokens, or the least that hold an answer where these are too few."""
+    try:
+        engine.context(task, tokens, **options)
+    except InvalidInput as refused:
+        least = least_of(refused)
+        assert least > tokens
+        return least
+    return tokens
+
+
 def ids(context: Context) -> list[str]:
     return [item.name for item in context.items]
 
@@ -82,13 +107,14 @@ def lawful(context: Context) -> None:
 @taking(30)
 @given(st.sampled_from(TASKS), st.integers(1, 12_000))
 def test_used_is_the_blocks_cost_and_never_over_the_total(sample: Engine, task: str, tokens: int) -> None:
-    lawful(sample.context(task, tokens))
+    lawful(sample.context(task, enough(sample, task, tokens)))
 
 
 @pytest.mark.slow
 @taking(20)
 @given(st.sampled_from(TASKS), st.integers(300, 9_000))
 def test_json_costs_what_it_says_and_never_more_than_was_asked_for(sample: Engine, task: str, tokens: int) -> None:
+    tokens = enough(sample, task, tokens, sent=as_json)
     context = sample.context(task, tokens, sent=as_json)
     text, record = as_json(context), context_record(context)
     assert budget_tokens(text) <= tokens
@@ -99,14 +125,33 @@ def test_json_costs_what_it_says_and_never_more_than_was_asked_for(sample: Engin
 def test_a_budget_that_holds_no_answer_at_all_is_refused_with_the_least_that_does(sample: Engine) -> None:
     with pytest.raises(InvalidInput, match="tokens are too few") as refused:
         sample.context(TASKS[0], 50, sent=as_json)
-    least = int(re.search(r"at least ([\d,]+) tokens", refused.value.hint or "")[1].replace(",", ""))  # type: ignore[index]
+    least = least_of(refused.value)
     assert budget_tokens(as_json(sample.context(TASKS[0], least, sent=as_json))) <= least
+
+
+@pytest.mark.parametrize("sent", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("task", TASKS)
+def test_every_form_holds_to_the_budget_or_is_refused(sample: Engine, task: str, sent: Sent) -> None:
+    least = enough(sample, task, 1, sent=sent)
+    assert sample.context(task, least, sent=sent).items or sent is not FORMS["block"] or not task
+    for tokens in [least, *range(100, 1_200, 107)]:
+        if tokens < least:
+            with pytest.raises(InvalidInput, match="tokens are too few"):
+                sample.context(task, tokens, sent=sent)
+            continue
+        context = sample.context(task, tokens, sent=sent)
+        text = sent(context)
+        assert budget_tokens(text) <= tokens
+        assert count_tokens(text) == context.budget.used
+        if sent is context_markdown:
+            assert f"{context.budget.used:,} of {tokens:,} tokens used" in text
 
 
 @pytest.mark.slow
 @taking(20)
 @given(st.sampled_from(TASKS), st.integers(1, 9_000))
 def test_what_the_next_tokens_buy_is_what_they_bring(sample: Engine, task: str, tokens: int) -> None:
+    tokens = enough(sample, task, tokens)
     now, later = sample.context(task, tokens), sample.context(task, tokens + 500)
     assert now.next.tokens == 500
     assert set(ids(later)) - set(ids(now)) == {item.name for item in now.next.enters}
@@ -119,7 +164,7 @@ def test_no_text_breaks_the_budget_or_the_frame(texts: list[str], tokens: int) -
     with a_folder() as folder, open_world(folder / "s.db") as engine:
         for text in texts:
             engine.remember(f"cache {text}", dedupe=False, kind="skill" if len(text) % 2 else "fact")
-        context = engine.context("cache", tokens)
+        context = engine.context("cache", enough(engine, "cache", tokens))
         lawful(context)
         if context.block:
             mark = context.block[1:].split(" ", 1)[0]
@@ -322,14 +367,17 @@ def test_an_empty_store_gives_an_empty_block(engine: Engine) -> None:
     assert not context.recorded
 
 
-def test_a_tiny_budget_leaves_everything_out_and_says_why(engine: Engine) -> None:
-    id = engine.remember("The cache holds lookups for a minute").id
-    context = engine.context("cache", 20)
-    assert (context.block, context.budget.used) == ("", 0)
+def test_what_has_no_room_is_left_out_and_says_why(engine: Engine) -> None:
+    engine.remember("The cache holds lookups for a minute")
+    id = engine.remember(
+        "The cache of lookups is warmed by a job that runs every night and asks for the latest of them"
+    ).id
+    context = engine.context("cache", enough(engine, "cache", 20))
+    assert len(context.items) == 1
     (left,) = context.left_out
-    assert left.name == id
+    assert left.name in (id, *ids(engine.context("cache")))
     assert left.reason.startswith("does not fit")
-    assert [item.name for item in context.next.enters] == [id]
+    assert [item.name for item in context.next.enters] == [left.name]
 
 
 def test_wrong_input_lists_what_would_be_right(engine: Engine) -> None:
@@ -375,13 +423,14 @@ def test_nothing_is_recorded_where_it_is_not_wanted(engine: Engine) -> None:
 
 
 def test_markdown_has_every_figure_and_keeps_code_inside(sample: Engine) -> None:
-    context = sample.context(TASKS[0], 1_500)
+    context = sample.context(TASKS[0], 1_500, sent=context_markdown)
     shown = context_markdown(context)
     assert f"{context.budget.used:,} of 1,500 tokens used" in shown
     for left in context.left_out:
-        assert f"- {left.name} ({left.tokens:,} tokens): {left.reason}" in shown
+        assert f"- {left.handle} ({left.tokens:,} tokens): {left.reason}" in shown
     for item in context.next.enters:
-        assert f"- {item.name} enters ({item.tokens:,} tokens)" in shown
+        assert item.memory is not None
+        assert f"- {item.memory.handle} enters ({item.tokens:,} tokens)" in shown
     assert context.block in shown
 
 

@@ -662,3 +662,18 @@ def test_a_session_keeps_no_secret_either(engine: Engine) -> None:
     assert ended.summary == "we set password: [REDACTED:password] at last"
     assert engine.memories.add_document("A manual", path="m.md", title=f"password: {secret}").document.title is not None
     assert secret.encode() not in bytes_of(engine)
+
+
+def test_in_a_store_that_is_empty_yet_there_is_no_such_memory(engine: Engine) -> None:
+    for change in (engine.forget, engine.restore, engine.get, lambda id: engine.edit(id, content="x")):
+        with pytest.raises(NotFound, match="no memory 'm3' in this namespace"):
+            change("m3")
+    with pytest.raises(NotFound, match="no namespace 'team'"):
+        engine.forget("m3", namespace="team")
+
+
+def test_one_memory_that_waits_is_told_in_the_singular(engine: Engine) -> None:
+    engine.remember("The pump hums")
+    engine.maintenance.reindex(encoder="hashing:32")
+    told = engine.search("pump", record=False).degraded["semantic"]
+    assert told == "vectors incomplete: 1 memory waits for its own; words find it"

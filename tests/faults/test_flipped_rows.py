@@ -119,6 +119,12 @@ def test_every_table_is_under_digests_and_each_changed_field_is_named(stored: by
     assert len(looked_at) >= 26, looked_at
 
 
+def test_a_digest_that_is_no_number_any_more_differs_in_every_bit() -> None:
+    """A flipped bit makes a number of the file a blob of it (de3966c: an error of Python's)."""
+    stored = [(1, 7), (2, b"\0"), (b"\3", 9)]
+    assert list(damage._kept(stored)) == [(1, 7), (2, damage.EVERY_BIT)]
+
+
 def test_what_is_said_names_the_row_the_fields_and_the_next_step(stored: bytes, tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     path.write_bytes(stored)

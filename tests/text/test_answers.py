@@ -74,6 +74,10 @@ def test_the_narrowest_kind_comes_first(question: str) -> None:
         ("email", "Write to the plumber at pipes@example.org.", "plumber"),
         ("plate", "The van is KX21 ABC.", "van"),
         ("plate", "밴은 12가 3456이다.", "밴"),
+        ("frequency", "정산 주기는 D+2 이다. 가맹점 요구로 줄였다.", "정산"),
+        ("frequency", "인증서 갱신 주기는 90일이다.", "갱신"),
+        ("frequency", "백업은 3일 간격으로 돈다.", "백업"),
+        ("frequency", "요금제 검토는 분기 단위로 한다.", "검토"),
     ],
 )
 def test_a_clause_about_it_that_holds_one_answers(kind: str, text: str, own: str) -> None:
@@ -97,6 +101,8 @@ def test_a_clause_about_it_that_holds_one_answers(kind: str, text: str, own: str
         ("age", "The boiler's pressure is 2.6, its flow is 12 litres.", "boiler"),
         ("phone", "The porter sits on floor 2 since 2026-03-12.", "porter"),
         ("plate", "The van is insured for three drivers.", "van"),
+        ("frequency", "정산 주기가 너무 길다는 말이 나왔다.", "정산"),
+        ("frequency", "정산을 이달 30일에 했다.", "정산"),
     ],
 )
 def test_what_only_looks_like_one_does_not(kind: str, text: str, own: str) -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recallens.text.excerpt import answering
+from recallens.text.excerpt import answering, has_steps
 from recallens.text.token_count import count_tokens
 
 CACHE = (
@@ -95,3 +95,15 @@ def test_what_goes_on_about_the_best_sentence_stands_before_those_that_say_far_l
     )
     asked = "where are the drops against Granny's pressure in the chest at night"
     assert "They are in the red tin" in answering(text, asked, tokens=36, around=True)
+
+
+def test_the_steps_of_a_list_in_a_row_keep_their_numbers_and_are_all_told_to_who_asks_how():
+    text = (
+        "Adding a new gauge station: 1. insert the row into stations with its datum offset. 2. run `twctl calibrate`"
+        " against two known tides. 3. turn on publishing with `twctl enable CODE`. 4. watch the plot for a day."
+        " Marisol was glad of it."
+    )
+    shown = answering(text, "how do I add a new gauge station?", tokens=100, related=True)
+    assert all(step in shown for step in ("1. insert", "2. run", "3. turn on", "4. watch"))
+    assert "3. turn on publishing" in answering(text, "turn on publishing", tokens=30)
+    assert has_steps(text)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from recallens.text.languages import spaced
-from recallens.text.languages.korean import joins_two, noun_of, noun_phrases, nouns
+from recallens.text.languages.korean import joins_two, noun_of, noun_phrases, nouns, stem
 from recallens.text.wordforms import SpokenWords
 
 
@@ -65,3 +65,22 @@ def test_a_word_is_said_in_whatever_form(text: str, word: str) -> None:
 )
 def test_in_a_question_without_spaces_what_asks_is_a_word_of_its_own(written: str, meant: str) -> None:
     assert spaced(written) == meant
+
+
+@pytest.mark.parametrize("noun", [
+    "주기", "결제주기", "갱신주기", "보기", "쓰기", "크기", "굵기", "무게", "가게", "처음", "마음",
+    "계산기", "세탁기", "이야기", "쓰레기",
+    "카메라", "오페라", "바나나", "국면", "정면", "후면", "화면", "인증서", "냉장고", "위치", "도구", "시기",
+])  # fmt: skip
+def test_a_noun_that_ends_as_a_verb_or_a_particle_does_is_named_whole(noun: str) -> None:
+    topic = f"{noun}{'은' if (ord(noun[-1]) - ord('가')) % 28 else '는'}"
+    assert noun_of(topic)[0] == noun_of(noun)[0] == noun
+    assert stem(topic) == stem(noun)
+    assert stem(noun) in (noun, "")
+
+
+def test_verbs_and_particles_lose_their_endings_as_before() -> None:
+    assert [stem(word) for word in ("갱신하기", "갱신했다", "인증서의", "서버에서", "도서관에서도")] == [
+        "갱신", "갱신", "인증서", "서버", "도서관",
+    ]  # fmt: skip
+    assert noun_of("바뀌면")[0] == noun_of("바꾸면")[0] == ""

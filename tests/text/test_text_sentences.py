@@ -63,3 +63,29 @@ def test_a_hostile_text_takes_linear_time(unit: str) -> None:
     began = time.perf_counter()
     sentences(unit * 300_000 + "x")
     assert time.perf_counter() - began < 10
+
+
+STEPS = (
+    "Adding a new gauge station: 1. insert the row into stations with its datum offset. 2. run `twctl calibrate`"
+    " against two known tides. 3. turn on publishing with `twctl enable CODE`. 4. watch the residual plot for a day."
+)
+
+
+def test_the_number_of_a_step_stays_with_it_though_all_are_told_in_a_row() -> None:
+    told = sentences(STEPS)
+    assert [one.split(" ")[0] for one in told] == ["Adding", "1.", "2.", "3.", "4."]
+    assert sentences("재처리 절차: 1. 배치를 멈춘다. 2. 다시 계산한다. 3. 승인받는다.") == [
+        "재처리 절차:", "1. 배치를 멈춘다.", "2. 다시 계산한다.", "3. 승인받는다.",
+    ]  # fmt: skip
+    assert sentences("First 1) stop it. Then 2. start it! 3. Look.")[-1] == "3. Look."
+    assert sentences("회의는 2026. 11. 5. 에 있다. 끝.")[-1] == "끝."
+    assert sentences("We sold 12. Nobody came. Of 40 seats, 3. The rest was empty.")[:2] == [
+        "We sold 12.",
+        "Nobody came.",
+    ]
+    assert sentences("Stock: 12. Ordered on Monday.") == ["Stock: 12.", "Ordered on Monday."]
+
+
+def test_a_title_ends_before_the_steps() -> None:
+    assert first_sentence(STEPS, 80) == "Adding a new gauge station"
+    assert first_sentence("Note: the cache is warm. It stays so.", 80) == "Note: the cache is warm."

@@ -18,7 +18,15 @@ from recallens.engine import Engine
 from recallens.errors import InvalidInput, NotFound, RecallensError
 from recallens.ingest.batch import Outcome, Remembered
 from recallens.ingest.draft import Draft
-from recallens.ingest.importers import Import, MemoryLine, RelationLine, TaskLine, importer_of
+from recallens.ingest.importers import (
+    SHOWN_REDACTIONS,
+    Import,
+    MemoryLine,
+    Redaction,
+    RelationLine,
+    TaskLine,
+    importer_of,
+)
 from recallens.model.memory import RelationType, Session, Zone
 from recallens.model.trust import importer, lowest
 
@@ -31,6 +39,7 @@ class Loaded:
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     redacted: int = 0
+    redactions: list[Redaction] = field(default_factory=list)  # the first of them
     sessions: int = 0
     superseded: int = 0
     relations: int = 0
@@ -138,7 +147,10 @@ def _load(engine: Engine, found: Import, names: LineNames, *, given: Given, dedu
             for remembered, line in zip(batch, lines, strict=False):
                 names.take(line, remembered)
                 loaded.outcomes[remembered.outcome] += 1
-                loaded.redacted += remembered.outcome is Outcome.CREATED and bool(remembered.redacted)
+                if remembered.outcome is Outcome.CREATED and remembered.redacted:
+                    loaded.redacted += 1
+                    if len(loaded.redactions) < SHOWN_REDACTIONS:
+                        loaded.redactions.append(Redaction(f"line {line.number}", remembered.redacted))
                 if line.supersedes is not None:
                     when = now if line.draft.created_ms is None else line.draft.created_ms
                     replaced.append((line.supersedes, remembered.id, when))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -115,3 +115,10 @@ class Bars:
 
         columns = (TextColumn("{task.description:<9}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         return Progress(*columns, console=screen(self._given, stderr=True))
+
+
+def redactions_told(first: Sequence[tuple[str, Sequence[str]]], count: int) -> str:
+    """Where secrets were taken out, and of which kinds; of more than are named, how many."""
+    more = f"; and {count - len(first)} more" if count > len(first) else ""
+    named = "; ".join(f"{place}: {', '.join(kinds)}" for place, kinds in first)
+    return f"redacted {named}{more}"

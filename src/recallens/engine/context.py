@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from operator import attrgetter
@@ -11,7 +12,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from recallens.engine.core import Core
-from recallens.engine.question import positive
+from recallens.engine.question import MOST_TOTAL, least_total, positive, too_few
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, StoreError
 from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
@@ -109,25 +110,32 @@ class ContextBuilder:
         gathered = self._gather(query, constitution if constitution is not None else self._core.settings.constitution)
         records = self._search.records(record)
 
-        def fitted(total: int) -> Context:
-            """The largest selection that does not exceed the total as sent; each attempt has room for less."""
+        def fitted(total: int, silent: bool = False) -> Context | None:
+            """The largest selection that does not exceed the total as sent, each attempt with room for less; None where
+            that tells of none of the memories that there are, unless it may be `silent`.
+            """
             room = total
             while True:
                 context = _composed(gathered, gathered.choose(room), total, query.text, records=records)
                 text = sent(context)
                 used = budget_tokens(text)
                 if used <= total:
-                    budget = structs.replace(context.budget, used=count_tokens(text))
-                    return structs.replace(context, budget=budget)
+                    return context if silent or _tells(context, text) else None
                 if not context.items:
-                    raise InvalidInput(
-                        f"{total:,} tokens are too few for an answer, which takes {used:,} without any memory",
-                        hint=f"Give at least {used:,} tokens.",
-                    )
+                    return None
                 room = min(room, count_tokens(context.block)) - (used - total)
 
         context = fitted(tokens)
-        context = structs.replace(context, next=_difference(context, fitted(tokens + MORE_TOKENS)))
+        if context is None:
+            least = least_total(tokens, lambda total: fitted(total) is not None)
+            if least is None:  # what is said of a memory is longer than one may take: no total has room for it
+                context = fitted(tokens, silent=True)
+                least = least_total(tokens, lambda total: fitted(total, silent=True) is not None) or MOST_TOTAL
+            if context is None:
+                raise too_few(tokens, least)
+        larger = fitted(tokens + MORE_TOKENS, silent=True) or context
+        context = structs.replace(context, next=_difference(context, larger))
+        context = structs.replace(context, budget=structs.replace(context.budget, used=count_tokens(sent(context))))
         return self._recorded(context, gathered.recall, owner) if context.recorded else context
 
     def _gather(self, query: Query, constitution: str | Path | None) -> Candidates:
@@ -201,6 +209,12 @@ def _composed(gathered: Candidates, chosen: Selection, total: int, work: str, *,
         degraded=recall.degraded,
         notice=recall.notice or (None if recall.results else NOTHING),
     )
+
+
+def _tells(context: Context, text: str) -> bool:
+    """Whether what is sent tells of a memory, were it only that it has no room; or there is none to tell of."""
+    names = [name for left in context.left_out for name in (left.name, left.handle) if name]
+    return bool(context.items) or not names or any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
 
 
 def _verified(result: SearchResult | None) -> Verified:

@@ -35,6 +35,7 @@ from recallens.ingest.preparation import Preparation
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import epoch_ms, namespace_name, reference
 from recallens.model.memory import Clock, IdSource, Memory, Session, number_of
+from recallens.model.query import DEFAULT_NAMESPACE
 from recallens.model.times import When
 from recallens.model.trust import PERSON, Actor
 from recallens.recall.rerank import Reranking
@@ -355,16 +356,20 @@ class Core:
 
     @contextmanager
     def reading(self, namespace: str | None) -> Iterator[Reader]:
-        """One snapshot of a namespace that exists; what is unknown is an error here."""
+        """One snapshot of a namespace that exists; what is unknown is an error here. The default one exists, and is
+        empty until something is kept in it.
+        """
         with self.read(namespace) as reader:
-            self.state(reader)
+            if reader.name != DEFAULT_NAMESPACE:
+                self.state(reader)
             yield reader
 
     @contextmanager
     def changing(self, namespace: str | None) -> Iterator[Writer]:
         """One transaction on a namespace that exists."""
         with self.store.write(self.namespace(namespace)) as tx:
-            self.state(tx)
+            if tx.name != DEFAULT_NAMESPACE:
+                self.state(tx)
             yield tx
 
     @contextmanager

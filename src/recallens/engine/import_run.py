@@ -21,7 +21,16 @@ from recallens.ingest.batch import Remembered
 from recallens.ingest.dedupe import content_hash
 from recallens.ingest.draft import Draft, turn_of
 from recallens.ingest.findings import Finder
-from recallens.ingest.importers import Entry, MemoryLine, RelationLine, SessionLine, SkippedEntry, Source
+from recallens.ingest.importers import (
+    SHOWN_REDACTIONS,
+    Entry,
+    MemoryLine,
+    Redaction,
+    RelationLine,
+    SessionLine,
+    SkippedEntry,
+    Source,
+)
 from recallens.ingest.prepare import check
 from recallens.ingest.redact import redact
 from recallens.ingest.source_file import SourceFile
@@ -56,6 +65,7 @@ class Imported(Struct, frozen=True, rename="camel"):
     )
     dry_run: bool = False
     vault: str | None = None
+    redactions: tuple[Redaction, ...] = ()  # the first of the redacted ones
 
 
 class _ChosenLines(Struct, frozen=True):
@@ -116,6 +126,7 @@ class ImportRun:
         self._waiting: set[str] = set()  # the beginnings of turns that wait for review
         self._erased = erased_sources(core, namespace)
         self._skipped: list[SkippedEntry] = []
+        self._redactions: list[Redaction] = []
         self._already = self._replaced = self._quarantined = self._redacted = self._found = 0
 
     def take_all(self, entries: Iterator[Entry]) -> None:
@@ -188,6 +199,8 @@ class ImportRun:
         lines = {str(line.draft.source_id): line for line in reversed(batch.read)}
         for id, stored in zip(batch.new if remembered else (), remembered, strict=True):
             self._redacted += bool(stored.redacted)
+            if stored.redacted and len(self._redactions) < SHOWN_REDACTIONS:
+                self._redactions.append(Redaction(id, stored.redacted))
             if stored.waits:
                 self._waiting.add(lines[id].draft.content[:TITLE_CHARACTERS])
             self._call(lines[id], stored.id)
@@ -286,6 +299,7 @@ class ImportRun:
         return Imported(
             source, files, read, imported, self._already, tuple(self._skipped), len(self._grown), related,
             self._replaced, self._quarantined, self._redacted, self._found, self._dry_run,
+            redactions=tuple(self._redactions),
         )  # fmt: skip
 
     def _to_end(self) -> list[SessionLine]:

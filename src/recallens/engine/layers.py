@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from msgspec import Struct, structs
 
 from recallens.engine.core import Core
-from recallens.engine.question import positive, within_limit
+from recallens.engine.question import MOST_TOTAL, least_total, positive, too_few, within_limit
 from recallens.engine.search import Search, held_to
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.context import CERTIFICATE_TOKENS, HYPOTHESIS, TIMELINE_BUDGET, IndexEntry, TimelineEntry
@@ -31,6 +31,7 @@ from recallens.render.layers import (
     fitted_lines,
     index_entry,
     index_record,
+    silence_line,
     takes,
     timeline_entry,
     timeline_entry_record,
@@ -51,8 +52,8 @@ MOST_DAYS = 36_500
 TIMELINE_DEPTH = 5
 # A line that is cut says at least this much.
 _LEAST_SAID = 6
-# What is shown of the nearest memory where nothing is likely to help.
-_NEAREST_TOKENS = 24
+# What an ended note is called by, and what is told of a failure, where nothing answers.
+_ENDED_TOKENS, _FAILED_TOKENS = 20, 24
 NOTHING = "Nothing here answers this."
 # Beside the likeliest, what is this likely belongs to the course of events that is asked for.
 _OF_THE_COURSE = 0.4
@@ -103,6 +104,10 @@ class MemorySearch(Struct, frozen=True):
 
     def fitted(self) -> tuple[str, list[int]]:
         """The text, and the places of the entries in it."""
+        limit = self.max_tokens
+        if limit is not None and not self.entries and self.recall.notice is None:
+            sizes = range(min(CERTIFICATE_TOKENS, limit - 1), 0, -1)
+            return next((text for size in sizes if takes(text := self._silence(size)) <= limit), ""), []
         wanted, lines = Wanted.of(self.recall.query.text), [entry.text for entry in self.entries]
 
         def shorter(at: int, room: int) -> str:
@@ -126,17 +131,29 @@ class MemorySearch(Struct, frozen=True):
             return "\n".join(filter(None, (time, said)))
         if self.recall.notice is not None:
             return " ".join(filter(None, (failed, self.recall.notice)))
-        silence, told = self.recall.silence, list(filter(None, (failed, NOTHING, time)))
-        if self.recall.ended is not None:
-            return fit(" ".join((*told, visible(ended_line(self.recall.ended)))), CERTIFICATE_TOKENS)[0]
-        if silence is not None and self.nearest is not None:
-            words = answering(self.nearest.content, self.recall.query.text, tokens=_NEAREST_TOKENS)
-            words = fit(visible(one_line(words)), _NEAREST_TOKENS)[0]
-            likely = f" ({silence.relevance:.0%} likely to help)" if silence.least else ""
-            told.append(f"Nearest{likely}: {self.nearest.handle} {words}")
-            if silence.missing and silence.least:
-                told.append(f"Missing: {', '.join(map(visible, silence.missing))}.")
-        return fit(" ".join(told), CERTIFICATE_TOKENS)[0]
+        return self._silence()
+
+    def _silence(self, most: int = CERTIFICATE_TOKENS) -> str:
+        """That nothing here answers, and what is nearest or has ended."""
+        silence, ended, nearest = self.recall.silence, self.recall.ended, self.nearest
+        failed = fit(failures(self.recall.degraded), _FAILED_TOKENS)[0]
+        told, time = list(filter(None, (failed, NOTHING))), self._time_line(())
+        if ended is not None:
+            title = None if ended.title is None else fit(ended.title, _ENDED_TOKENS)[0]
+            line = visible(ended_line(structs.replace(ended, title=title)))
+            return silence_line(told, time=time, nearest=line, most=most)
+        if silence is None or nearest is None:
+            return silence_line(told, time=time, most=most)
+
+        def excerpt(tokens: int) -> str:
+            words = answering(nearest.content, self.recall.query.text, tokens=tokens)
+            return fit(visible(one_line(words)), tokens)[0]
+
+        likely = f" ({silence.relevance:.0%} likely to help)" if silence.least else ""
+        return silence_line(
+            told, time=time, nearest=f"Nearest{likely}: {nearest.handle}", excerpt=excerpt,
+            missing=silence.missing if silence.least else (), most=most,
+        )  # fmt: skip
 
     def _time_line(self, shown: Sequence[int]) -> str:
         """The time asked about; how many more are of it is said whatever has to be cut."""
@@ -183,6 +200,13 @@ def in_time(results: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
     course = [result for result in results if (result.relevance or 0.0) >= _OF_THE_COURSE * best]
     rest = [result for result in results if result not in course]
     return (*sorted(course, key=lambda result: (result.memory.created, result.memory.id)), *rest)
+
+
+def _fitted(found: MemorySearch, json: bool, limit: int | None = None) -> tuple[str | Record, list[int]]:
+    """What is sent, and the places of the entries in it; nothing where no answer fits the limit."""
+    if limit is not None:
+        found = structs.replace(found, max_tokens=limit)
+    return found.fitted_record() if json else found.fitted()
 
 
 class MemoryTimeline(Struct, frozen=True):
@@ -260,8 +284,12 @@ class Layers:
         entries = tuple(index_entry(result, wanted) for result in results)
         nearest = recall.silence.nearest if recall.silence is not None else None
         found = MemorySearch(structs.replace(recall, results=results), entries, max_tokens, nearest)
+        if max_tokens is not None:
+            sent, shown = _fitted(found, json)
+            if not sent:
+                least = least_total(max_tokens, lambda total: bool(_fitted(found, json, total)[0])) or MOST_TOTAL
+                raise too_few(max_tokens, least)
         if max_tokens is not None and results:
-            shown = (found.fitted_record() if json else found.fitted())[1]
             recall = held_to(recall, {entries[at].id for at in shown})
             if shown:
                 results, left = tuple(results[at] for at in shown), len(entries) - len(shown)

@@ -177,7 +177,10 @@ class Search:
         views = [entry.verdict for entry in ledger.entries if isinstance(entry.verdict, Found)]
         failed = {view.view: view.error for view in views if view.error is not None}
         if waiting and any(view.view == "semantic" for view in views):
-            failed.setdefault("semantic", f"{INCOMPLETE}{waiting:,} memories wait for theirs; words find them")
+            waits = "1 memory waits for its own; words find it"
+            if waiting != 1:
+                waits = f"{waiting:,} memories wait for theirs; words find them"
+            failed.setdefault("semantic", f"{INCOMPLETE}{waits}")
         have, wanted = scene.second_vectors
         if have < wanted:
             failed.setdefault(MULTILINGUAL, f"{INCOMPLETE}{have:,} of {wanted:,} memories have theirs")

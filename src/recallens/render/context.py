@@ -33,6 +33,8 @@ CITATIONS_SHOWN: Final = 3
 LEFT_OUT_SHOWN: Final = 5
 CUT: Final = "cut here]"
 EXCERPT: Final = "; excerpt"
+# A cost that names itself settles at once, unless a digit more or less costs a token.
+_TRIES: Final = 6
 _BACKTICKS: Final = re.compile(r"`{3,}")
 
 
@@ -302,10 +304,24 @@ def priced_context(record: dict[str, Any]) -> dict[str, Any]:
 
 def priced(record: dict[str, Any], put: Callable[[int], None]) -> dict[str, Any]:
     """With what the whole record costs as it is sent, that number included; `put` writes it in."""
-    used = 0
-    while (cost := count_tokens(f"{to_text(record)}\n")) > used:
-        put(used := cost)
+
+    def cost(used: int) -> int:
+        put(used)
+        return count_tokens(f"{to_text(record)}\n")
+
+    put(cost_told(cost))
     return record
+
+
+def cost_told(cost: Callable[[int], int]) -> int:
+    """What a text costs in which that number itself stands; a little more where no number is its own cost."""
+    used = most = cost(0)
+    for _ in range(_TRIES):
+        told = cost(used)
+        if told == used:
+            return used
+        used, most = told, max(most, told)
+    return most
 
 
 def _item_record(item: Item) -> dict[str, Any]:
@@ -322,31 +338,61 @@ def _item_record(item: Item) -> dict[str, Any]:
 
 
 def context_markdown(context: Context) -> str:
-    budget = context.budget
-    bought = [f"{item.name} enters ({item.tokens:,} tokens)" for item in context.next.enters]
-    bought += [f"{item.name} leaves ({item.tokens:,} tokens)" for item in context.next.leaves]
-    lines = [
-        "# Context",
-        "",
-        f"{budget.used:,} of {budget.total:,} tokens used, {budget.remaining:,} remaining.",
-        "",
-        "| section | allocated | used | items |",
-        "| --- | ---: | ---: | ---: |",
-        *(f"| {s.name} | {s.allocated:,} | {s.used:,} | {len(s.items)} |" for s in context.sections),
-        "",
-        *_listing("Left out", (f"{left.name} ({left.tokens:,} tokens): {left.reason}" for left in context.left_out)),
-        *_listing(f"With {context.next.tokens:,} tokens more", bought or ["nothing more would enter"]),
-    ]
-    if context.notice:
-        lines += [visible(context.notice), ""]
-    if context.block:
-        fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(context.block)), default=2))
-        lines += [f"{fence}text", context.block.rstrip("\n"), fence]
-    return "\n".join(lines).rstrip("\n") + "\n"
+    """All that is sent, whose cost it names. What was left out and what more would bring are told as far as the budget
+    has room for it.
+    """
+    left = [f"{_called(one)} ({one.tokens:,} tokens): {one.reason}" for one in context.left_out]
+    bought = [f"{_called(item)} enters ({item.tokens:,} tokens)" for item in context.next.enters]
+    bought += [f"{_called(item)} leaves ({item.tokens:,} tokens)" for item in context.next.leaves]
+    more = f"With {context.next.tokens:,} tokens more"
+
+    def listed(shown: int) -> list[str]:
+        return [*_listing("Left out", left, shown), *_listing(more, bought or ["nothing more would enter"], shown)]
+
+    most = max(len(left), len(bought), 1)
+    for shown in (most, *(count for count in (8, 4, 2, 1) if count < most)):
+        whole = _markdown(context, listed(shown))
+        if budget_tokens(whole) <= context.budget.total:
+            return whole
+    return _markdown(context, ())
 
 
-def _listing(title: str, lines: Iterable[str]) -> list[str]:
-    return [f"## {title}", "", *(f"- {visible(line)}" for line in lines), ""]
+def _markdown(context: Context, lists: Sequence[str]) -> str:
+    total = context.budget.total
+
+    def written(used: int) -> str:
+        lines = [
+            "# Context",
+            "",
+            f"{used:,} of {total:,} tokens used, {total - used:,} remaining.",
+            "",
+            "| section | allocated | used | items |",
+            "| --- | ---: | ---: | ---: |",
+            *(f"| {s.name} | {s.allocated:,} | {s.used:,} | {len(s.items)} |" for s in context.sections),
+            "",
+            *lists,
+        ]
+        if context.notice:
+            lines += [visible(context.notice), ""]
+        if context.block:
+            fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(context.block)), default=2))
+            lines += [f"{fence}text", context.block.rstrip("\n"), fence]
+        return "\n".join(lines).rstrip("\n") + "\n"
+
+    return written(cost_told(lambda used: count_tokens(written(used))))
+
+
+def _called(one: LeftOut | Item) -> str:
+    """By the handle where there is one, as everywhere an id is read by people."""
+    handle = one.handle if isinstance(one, LeftOut) else one.memory.handle if one.memory is not None else None
+    return handle or one.name
+
+
+def _listing(title: str, lines: Sequence[str], shown: int) -> list[str]:
+    if not lines:
+        return []
+    more = [f"- and {len(lines) - shown} more"] if len(lines) > shown else []
+    return [f"## {title}", "", *(f"- {visible(line)}" for line in lines[:shown]), *more, ""]
 
 
 def summary(context: Context) -> Mapping[str, str]:

@@ -41,6 +41,9 @@ from recallens.text.tokenizer import tokenize
 INDEX_CITATIONS, TIMELINE_CITATIONS = 1, 3
 # Fewer tokens than this say nothing.
 LEAST = 12
+# Where nothing answers: what the nearest memory's excerpt and the names of what is missing take at most, and the
+# excerpt before a time.
+_EXCERPT, _EXCERPT_LEAST, _MISSING = 24, 10, 18
 # What of a result's text is read to see whether it speaks of the question at all.
 _READ = 20_000
 
@@ -205,6 +208,57 @@ def certificate_line(certificate: Mapping[str, Any] | None, *, most: int = CERTI
     return fit(f"{line}.", most)[0]
 
 
+def silence_line(
+    told: Sequence[str],
+    *,
+    time: str,
+    nearest: str = "",
+    excerpt: Callable[[int], str] = lambda tokens: "",
+    missing: Sequence[str] = (),
+    most: int,
+) -> str:
+    """That nothing here answers, the nearest memory and what is missing, in at most so many tokens.
+
+    What has to give way is the time first, then words of the excerpt and of what is missing: the nearest is named as
+    long as there is any room for it.
+    """
+    head = " ".join(filter(None, (*told, nearest)))
+    if count_tokens(head) > most:
+        return next((line for line in (" ".join(told), told[-1]) if count_tokens(line) <= most), "")
+    lacking = missing_line(missing, min(_MISSING, most - count_tokens(head)))
+
+    def written(said: str, time: str) -> str:
+        return " ".join(filter(None, (head, said, lacking, time)))
+
+    def room(said: str, time: str = "") -> int:
+        return most - count_tokens(f"{written(said, time)} x")  # what comes next begins with a blank
+
+    def shortened(size: int, time: str) -> str:
+        said, left = "", min(size, room("", time)) if nearest else 0
+        while left > 2 and count_tokens(written(said := excerpt(left), time)) > most:
+            said, left = "", left - 1
+        return said
+
+    least = shortened(_EXCERPT_LEAST, "")
+    said_time = fit(time, room(least))[0] if room(least) >= LEAST else ""
+    return written(shortened(_EXCERPT, said_time), said_time)
+
+
+def missing_line(missing: Sequence[str], most: int) -> str:
+    """What is missing, as many names as fit and how many more there are; at least the beginning of one."""
+    names = [visible(one_line(name)) for name in missing]
+    for count in range(len(names), 0, -1):
+        more = f" and {len(names) - count} more" if count < len(names) else ""
+        line = f"Missing: {', '.join(names[:count])}{more}."
+        if count_tokens(line) <= most:
+            return line
+    if not names or most < LEAST // 2:
+        return ""
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    name = fit(names[0], most - count_tokens(f"Missing:{more}."))[0]
+    return f"Missing: {name}{more}." if name else ""
+
+
 def fitted_lines(
     lines: Sequence[str],
     order: Sequence[int],
@@ -217,7 +271,7 @@ def fitted_lines(
     `shorter` where that makes it fit.
 
     The foot gives way to the first line alone: what is missing says more than another line. What is left out is said,
-    with the `left_out` before.
+    with the `left_out` before. Empty where not even a handle fits.
     """
 
     def written(shown: Mapping[int, str], foot: str = "") -> str:
@@ -243,8 +297,8 @@ def fitted_lines(
         shown = whole
     places = sorted(shown)
     told = [written(shown, foot(places)), written(shown), "\n".join(shown[at] for at in places)] if shown else []
-    handles = " ".join(lines[at].split(" ", 1)[0] for at in order)
-    rest = [f"{handles}: {RAISE}", RAISE] if handles else [fit(foot(order), limit - 1)[0] if limit > 1 else ""]
+    handles = [lines[at].split(" ", 1)[0] for at in order]
+    rest = [f"{named}: {RAISE}" for named in (" ".join(handles), *handles[:1])]
     return next((text for text in (*told, *rest) if takes(text) <= limit), ""), places
 
 

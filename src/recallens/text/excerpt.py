@@ -39,8 +39,9 @@ _LEAD: Final = 0.25
 # A sentence that holds what is asked for (a number, a person …) counts as one that holds a word of this weight.
 _SHAPE_WEIGHT: Final = 1.5
 
-# A line of a numbered list, and how many of them are a way to do something.
-_STEP: Final = re.compile(r"^[ \t]*\d{1,2}[.)]\s+\S", re.MULTILINE)
+# An item of a numbered list, at the start of its line or behind the end of what came before, and how many of them are a
+# way to do something.
+_STEP: Final = re.compile(r"(?:^[ \t]*|[.!?…;:。：][ \t]+)\d{1,2}[.)]\s+\S", re.MULTILINE)
 _LEAST_STEPS: Final = 2
 
 # What the sentence holds that is nearest by its vector. Beside words it has no say: on the English notes of
@@ -126,15 +127,16 @@ def answering(
         most = max(values, default=0.0)
         first = next((at for at, value in enumerate(values) if most and value >= most * _AS_MUCH), 0)
         lines, held = lines[first:], held[first:]
+    # Who asks how gets the steps, whatever else is told around them.
+    listed = [at for at, line in enumerate(lines) if _STEP.match(line)] if wanted.steps else []
     if fits:
-        chosen = [at for at, own in enumerate(held) if own] if related else list(range(len(lines)))
+        kept = listed if len(listed) >= _LEAST_STEPS else ()
+        chosen = [at for at, own in enumerate(held) if own or at in kept] if related else list(range(len(lines)))
         whole = len(chosen) in (0, len(lines)) and not (leading and first)
         return text if whole else _joined(lines, chosen or range(len(lines)))
     order, chosen = _order(held, worth), []
     if around:
         order = _with_what_follows(order, held, worth)
-    # Who asks how gets the steps, whatever else is told around them.
-    listed = [at for at, line in enumerate(lines) if _STEP.match(line)] if wanted.steps else []
     if len(listed) >= _LEAST_STEPS:
         order = [*listed, *(at for at in order if at not in listed)]
     for at in order:

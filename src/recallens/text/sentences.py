@@ -10,8 +10,11 @@ from recallens.text.languages import alternatives, each
 # Their full stop does not end a sentence.
 _ABBREVIATIONS: Final = frozenset(" ".join(each(lambda pack: pack.abbreviations)).split())
 
-# A list marker (1. or a.) is short and stands at the start of its line.
-_LIST_MARKER: Final = re.compile(r"(?:^|\n)[ \t]*(?:\d{1,3}|[A-Za-z])$")
+# A list marker (1. or a.) is short and stands at the start of its line; the number of one that is told in a row also
+# behind the end of the step before, the first behind what announces it.
+_LIST_MARKER: Final = re.compile(
+    r"(?:^|\n)[ \t]*(?:\d{1,3}|[A-Za-z])$|[.!?…;,。！？][\"'”’)\]]*[ \t]+\d{1,2}$|[:：][ \t]*1$"
+)
 _LAST_WORD: Final = re.compile(r"[^\s(\[\"'“‘]+$")
 
 # Closers stay with their sentence. A full-width stop needs no space. A run of stops is only entered at its start, which
@@ -22,6 +25,7 @@ _END: Final = re.compile(
     rf"|{alternatives(lambda pack: pack.sentence_end)}"
     r"|\n[ \t]*\n"
     r"|\n(?=[ \t]*(?:[-*+•#>]|\d{1,3}[.)])[ \t])"
+    r"|[:：](?=[ \t]+1[.)][ \t]+[^\W\d])"
 )
 
 # Enough text before a stop to see its word and, for a list marker, the start of its line.
@@ -31,7 +35,7 @@ ELLIPSIS: Final = "…"
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, stripped; blank lines and list items also end one."""
+    """The sentences of a text, stripped; blank lines, list items and what announces a list in a row also end one."""
     ends = sentence_ends(text)
     return [sentence for begin, end in zip([0, *ends], ends, strict=False) if (sentence := text[begin:end].strip())]
 
@@ -48,7 +52,7 @@ def first_sentence(text: str, limit: int) -> str:
         return ""
     # Only the head can matter, and a document may be long.
     head = text.lstrip()[: 4 * limit + 256]
-    return cut_at_word(" ".join("".join(sentences(head)[:1]).split()), limit)
+    return cut_at_word(" ".join("".join(sentences(head)[:1]).split()).rstrip(":："), limit)
 
 
 def cut_at_word(line: str, limit: int) -> str:

@@ -9,7 +9,7 @@ import click
 from recallens.cli.files import piped, read_text, words
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, WHEN, OneOf, listed, refuse_unused, shared
-from recallens.cli.screen import counted, say
+from recallens.cli.screen import counted, redactions_told, say
 from recallens.ingest.citations import CITATION_FORMS, parse_citation
 from recallens.ingest.validate import text_content
 from recallens.model.memory import PROPOSED, Kind, Sector, Status, Tier, Zone
@@ -179,6 +179,7 @@ def _print_loaded(given: Given, loaded: Loaded, errors: list[str], waiting: int)
     if given.json:
         given.emit({
             "created": created, "duplicates": known, "nearDuplicates": near, "redacted": loaded.redacted,
+            "redactions": [{"place": one.place, "kinds": list(one.kinds)} for one in loaded.redactions],
             "sessions": loaded.sessions, "superseded": loaded.superseded, "relations": loaded.relations,
             "tasks": loaded.tasks, "backlog": waiting, "skipped": errors, "leftOut": loaded.left_out,
         })  # fmt: skip
@@ -193,6 +194,9 @@ def _print_loaded(given: Given, loaded: Loaded, errors: list[str], waiting: int)
     ]  # fmt: skip
     if any(count for count, _, _ in also):
         click.echo("with " + ", ".join(counted(count, noun, plural) for count, noun, plural in also if count))
+    if loaded.redactions:
+        told = [(one.place, one.kinds) for one in loaded.redactions]
+        given.note(redactions_told(told, loaded.redacted))
     if waiting:
         given.note(f"{counted(waiting, 'text waits', 'texts wait')} to be encoded; `recallens reindex` does it")
     for problem in [*errors, *loaded.left_out]:

@@ -9,7 +9,7 @@ import click
 from recallens.cli.files import STDIN, opened
 from recallens.cli.given import Given
 from recallens.cli.options import TEXT, OneOf, listed, refuse_unused, shared
-from recallens.cli.screen import counted, say
+from recallens.cli.screen import counted, redactions_told, say
 from recallens.errors import StoreError
 from recallens.model.memory import Zone
 
@@ -145,6 +145,9 @@ def _print_imported(given: Given, record: dict[str, Any]) -> None:
         say(f"{found} {'would be ' if dry else ''}found in what was said")
     if any(count for count, _, _ in also):
         say("with " + ", ".join(counted(count, noun, plural) for count, noun, plural in also if count))
+    if record["redactions"]:
+        told = [(one["place"], one["kinds"]) for one in record["redactions"]]
+        given.note(redactions_told(told, record["redacted"]))
     reasons: dict[str, list[str]] = {}
     for entry in skipped:
         reasons.setdefault(entry["reason"], []).append(entry["place"])

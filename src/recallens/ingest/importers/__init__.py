@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 from recallens.errors import NotFound, UnknownOption
 from recallens.ingest.draft import Draft
@@ -35,9 +35,12 @@ class SessionLine:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLine:
+    """`number` is that of the line of a file of JSON lines."""
+
     draft: Draft
     key: str | None
     supersedes: str | None
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,17 @@ class SkippedEntry:
     place: str
     reason: str
 
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A text that was stored without its secrets: where it stands, and the kinds of them."""
+
+    place: str
+    kinds: tuple[str, ...]
+
+
+# So many of them are named in a report.
+SHOWN_REDACTIONS: Final = 10
 
 Entry = MemoryLine | SessionLine | RelationLine | SkippedEntry
 

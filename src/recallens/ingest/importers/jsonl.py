@@ -47,7 +47,7 @@ def read_lines(lines: Iterable[str], *, now: int) -> Import:
                 raise InvalidInput("not a JSON object")
             if "\\u" in line:
                 json.dumps(record, ensure_ascii=False).encode()  # half a surrogate pair can be escaped, not stored
-            _read(record, imported, now)
+            _read(record, imported, now, number)
         except json.JSONDecodeError as error:
             imported.errors.append(f"line {number}: not JSON ({error.msg} at column {error.colno})")
         except (ValueError, RecursionError) as error:
@@ -58,10 +58,10 @@ def read_lines(lines: Iterable[str], *, now: int) -> Import:
     return imported
 
 
-def _read(record: Mapping[str, Any], imported: Import, now: int) -> None:
+def _read(record: Mapping[str, Any], imported: Import, now: int, number: int) -> None:
     match record.get("type", "memory"):
         case "memory":
-            imported.memories.append(_memory(record, now))
+            imported.memories.append(_memory(record, now, number))
         case "session":
             imported.sessions.append(_session(record, now))
         case "relation":
@@ -77,7 +77,7 @@ def _refuse_unknown(record: Mapping[str, Any], fields: Sequence[str], what: str)
         raise InvalidInput(f"unknown field {unknown[0]!r}; a {what} has: {', '.join(fields)}")
 
 
-def _memory(record: Mapping[str, Any], now: int) -> MemoryLine:
+def _memory(record: Mapping[str, Any], now: int, number: int) -> MemoryLine:
     _refuse_unknown(record, sorted({*_FIELDS, *_TIMES, "type", "key", "supersedes", "citations", "id"}), "memory")
     values: dict[str, Any] = {}
     for name, value in record.items():
@@ -94,7 +94,7 @@ def _memory(record: Mapping[str, Any], now: int) -> MemoryLine:
     values.setdefault("source_id", key)
     draft = Draft(**values, citations=tuple(map(_citation, cited)))
     check(draft)
-    return MemoryLine(draft, key, supersedes)
+    return MemoryLine(draft, key, supersedes, number)
 
 
 def _citation(cited: object) -> Citation:

@@ -13,6 +13,7 @@ from recallens.store.sqlite.migrations import MIGRATIONS
 
 NAMED: Final = 20
 Parts = dict[int, int]
+EVERY_BIT: Final = -1
 
 
 def damaged(connection: apsw.Connection, areas: Collection[Area] = AREAS) -> dict[Area, Parts]:
@@ -24,7 +25,7 @@ def damaged(connection: apsw.Connection, areas: Collection[Area] = AREAS) -> dic
         digests = of_rows(measure, connection.execute(f"SELECT * FROM {area.table}{order}"))
         rows = digests if area.rising else iter(sorted(digests))
         sql = "SELECT part, digest FROM digests WHERE area = ? AND digest <> 0 ORDER BY part"
-        differing = _differing(_summed(rows), connection.execute(sql, (area.number,)))
+        differing = _differing(_summed(rows), _kept(connection.execute(sql, (area.number,))))
         parts = {part: bits for part, bits in differing if bits}
         if parts:
             found[area] = parts
@@ -49,6 +50,13 @@ def _summed(digests: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         total ^= digest
     if last is not None:
         yield last, total
+
+
+def _kept(digests: Iterable[tuple[object, object]]) -> Iterator[tuple[int, int]]:
+    """A part that is no number is missing; a digest that is none differs in every bit."""
+    for part, digest in digests:
+        if isinstance(part, int):
+            yield part, digest if isinstance(digest, int) else EVERY_BIT
 
 
 def _differing(one: Iterator[tuple[int, int]], other: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:

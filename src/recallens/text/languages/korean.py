@@ -28,6 +28,7 @@ from recallens.text.languages.korean_work import AMOUNTS, WORK
 _TOPIC: Final = ("은", "는", "이", "가")
 _JOINING: Final = frozenset(("와", "과", "랑", "이랑", "하고", "이며", "이고"))
 _SHORTEST_NOUN: Final = 2
+_COMPOUND: Final = 3  # one is longer
 _TITLES: Final = ("씨", "님", "쌤")  # what a name carries: 김민서씨
 _BETWEEN: Final = "간"  # 부서간; 조식시간 ends in it too
 
@@ -38,7 +39,7 @@ _VERBAL: Final = re.compile(
     r"해서|하여|되어|돼서|했나|했지|하지|할까|될까|해줘|해주|알려줘|려줘|주세요|했어|됐어|했고|됐고|되었나|하였나|했습니까|어떻게|"
     r"한|할|된|될|던|"
     rf"[{PAST}][가-힣]{{0,4}}|없[어나지니냐는고으][가-힣]{{0,2}}|[돼줘봐둬져켜꿔춰겨쳐펴](?:요|서|도)?|(?:쌓|놓|보|쓰|섞|붙|줄|높|모)여(?:요|서|도)?|(?<![피재이손방저공항오])해(?:도|야)?|"
-    r"[이하되뀌쓰리지오우키시기]나|[하되이]니|(?<!페)이지|[이거]야|[와워]요|[어아]와(?:요)?|[내오가]면|나면|려면|려고|으러|(?<=[가-힣])(?<![화서도수지라측전])면|"
+    r"[이하되뀌쓰리지오우키시기]나|[하되이]니|(?<!페)이지|[이거]야|[와워]요|[어아]와(?:요)?|[내오가]면|나면|려면|려고|으러|(?<=[가-힣])(?<![화서도수지라측전국정후닥단노당])면|"
     r"[가-힣][아어와워려]서|[풀걸열밀들올내느]려(?:요|서)?|[뀌쉬튀뛰띄]어(?:요|서|도)?|[잠담]가(?:요|서|도)?)$"
 )
 _NOUN_DOING: Final = re.compile(
@@ -103,13 +104,28 @@ def noun_of(word: str) -> tuple[str, str]:
     if is_verbal(word):
         doing = _NOUN_DOING.fullmatch(word)
         return (doing[1], "") if doing and doing[1] not in _NO_NOUN else ("", "")
-    for particle in LONGEST_FIRST:
+    for particle in _particles_of(word):
         stem = word.removesuffix(particle)
         if stem != word and len(stem) >= _SHORTEST_NOUN and carries(stem, particle):
             if particle == _BETWEEN and not is_listed(stem):
                 continue
             return ("" if stem in _NO_NOUN or _COUNT.fullmatch(stem) else _untitled(stem)), particle
     return (_untitled(word), "") if len(word) >= _SHORTEST_NOUN else ("", "")
+
+
+def _particles_of(word: str) -> list[str]:
+    """The particles that it may end in, first the one that leaves a word of the list: 카메라 of 카메라는, not 카메."""
+    ends = [particle for particle in LONGEST_FIRST if word.endswith(particle)]
+    listed = next((one for one in ends if len(word) - len(one) >= _SHORTEST_NOUN
+                   and is_listed(word.removesuffix(one)) and carries(word.removesuffix(one), one)), None)  # fmt: skip
+    return ends if listed is None else [listed]
+
+
+def _ends_as_a_noun(word: str) -> bool:
+    """Whether it is a word of the list, or a compound of two: 이야기, 결제주기. Neither ends as a verb does."""
+    if word.endswith(_INFINITIVE):
+        return False
+    return is_listed(word) or (len(word) > _COMPOUND and is_listed(word[:-2]) and is_listed(word[-2:]))
 
 
 def _untitled(noun: str) -> str:
@@ -197,11 +213,14 @@ def stem(word: str) -> str:
     """The word without particles and endings: 인증서를 and 인증서의 are 인증서, 갱신하기 and 갱신했다 are 갱신."""
     if word in _NO_NOUN or word in LONGEST_FIRST or _VERBAL.fullmatch(word):
         return ""
-    for particle in LONGEST_FIRST:
-        bare = word.removesuffix(particle)
-        if bare != word and len(bare) >= _SHORTEST_NOUN and carries(bare, particle):
-            word = bare
-            break
+    if not is_listed(word) or word.endswith(_INFINITIVE):
+        for particle in _particles_of(word):
+            bare = word.removesuffix(particle)
+            if bare != word and len(bare) >= _SHORTEST_NOUN and carries(bare, particle):
+                word = bare
+                break
+    if _ends_as_a_noun(word):
+        return "" if word in _NO_NOUN else word
     done = _DONE.fullmatch(word) or _ENDED.fullmatch(word)
     word = done[1] if done else word
     return "" if word in _NO_NOUN or len(word) < _SHORTEST_NOUN else word

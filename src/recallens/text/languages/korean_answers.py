@@ -23,6 +23,11 @@ _OFTEN: Final = (
     r"(?:번|차례|회)|평일|주말|수시로|항상|늘|계속|자동으로|실시간|때\s?(?:마다|면)|한\s?번씩"
     r"|\d\s?(?:회|번)"
 )
+# What is called a cycle is one, however it is told: 주기는 30일이다, D+2, 분기 단위.
+_CYCLE: Final = (
+    rf"[DT]\s?\+\s?\d|격[일주월년]|(?<![가-힣])[주월연]간(?![가-힣])|(?:주기|간격)(?![가-힣]*\?)[^.?!\n]{{0,20}}(?:\d|{_AMOUNT}|{_DAYS}|분기|반기|학기)"
+    rf"|(?:\d\s?{_SPANS}|{_AMOUNT}|{_DAYS}|분기|반기)\s?(?:주기|간격|단위)"
+)
 _POINTS: Final = (
     rf"\d\s?(?:년|월|일|시|분기|주|학기|개월)|\d:\d\d|\d[-/.]\d{{1,2}}[-/.]\d|{_AMOUNT}|{_DAYS}|어제|오늘|내일|그제"
     rf"|모레|지난|다음|이번|[월화수목금토일]요일|아침|점심|저녁|오전|오후|새벽|자정|정오"
@@ -77,7 +82,7 @@ ANSWERS: Final = {
     "age": rf"\d\s?[살세](?![가-힣]*대)|{_NUMBERS}\s?살|년\s?생|생일|생신|태어|(?:19|20)\d\d년",
     "phone": r"내선\s?\d",
     "plate": r"\d{2,3}\s?[가-힣]\s?\d{4}",
-    "frequency": _OFTEN,
+    "frequency": rf"{_OFTEN}|{_CYCLE}",
     "duration": rf"\d\s?{_SPANS}|{_AMOUNT}|{_DAYS}|까지|당일|즉시|바로|영구|계속|평생|밤새|하룻밤",
     "version": r"\d",
     "date": _POINTS,
