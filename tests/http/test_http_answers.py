@@ -40,7 +40,7 @@ def test_a_recorded_recall_is_the_same_bytes_in_every_format(scene: Scene, forma
     assert ("content-security-policy" in answer.headers) == (format == "html")
 
 
-@pytest.mark.parametrize("limit", [None, 80, 400])
+@pytest.mark.parametrize("limit", [None, 60, 400])
 def test_layer_one_is_the_record_of_the_command_byte_for_byte(scene: Scene, limit: int | None) -> None:
     asked = {"query": QUESTION, "cut": False, "max_tokens": limit}
     command = perform(OPERATIONS["search_memory"], scene.engine, owner("default", record=False), asked).text
