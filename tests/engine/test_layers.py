@@ -144,7 +144,7 @@ def test_what_is_forgotten_shows_as_handle_and_reason(engine: Engine) -> None:
     assert "secret" in engine.layers.details(new).to_text()  # for the person who looks after the store
 
 
-@pytest.mark.parametrize("limit", [20, 60, 100, 300, 1000])
+@pytest.mark.parametrize("limit", [5, 20, 60, 100, 300, 1000])
 def test_a_limit_of_tokens_holds_as_sent(sample: Engine, limit: int) -> None:
     for question in ("cache ttl", "나루물류 시간대", "webhook retry", "who is on call and when do we deploy"):
         found = sample.layers.search(question, max_tokens=limit, cut=False, record=False)
@@ -176,13 +176,8 @@ def test_all_that_fits_is_delivered_and_what_does_not_is_said(sample: Engine, qu
         assert (f"{left} more left out: raise maxTokens." in sent) is (left > 0)
         assert (len(found.entries), found.left_out) == (lines(sent), left)
         used.append(budget_tokens(sent + "\n") / limit)
-        try:
-            asked = sample.layers.search(question, limit=6, max_tokens=limit, json=True, cut=False, record=False)
-        except InvalidInput:
-            assert limit < 160
-            continue
-        record = asked.to_json()
-        assert record["results"] or record["certificate"].get("completenessScore", 0) == 0
+        record = sample.layers.search(question, limit=6, max_tokens=limit, json=True, cut=False, record=False).to_json()
+        assert not record or record["results"] or record["certificate"].get("completenessScore", 0) == 0
     assert median(used) >= 0.85
 
 
@@ -190,12 +185,7 @@ def test_the_certificate_gives_way_before_the_text_of_a_memory(engine: Engine) -
     engine.remember("The ramp lift carries 1,800 kilograms according to its plate.")
     engine.remember("The ramp lift carries only 1,200 kilograms, says the report of the inspector.")
     ask = partial(engine.layers.search, "how much can the ramp lift carry", cut=False, record=False)
-    for as_record in (False, True):
-        with pytest.raises(InvalidInput, match=r"5 tokens are too few for an answer, which takes \d+") as refused:
-            ask(max_tokens=5, json=as_record)
-        least = int(re.findall(r"\d+", refused.value.hint or "")[0])
-        found = ask(max_tokens=least, json=as_record)
-        assert found.to_json() if as_record else re.match(r"m\d", found.to_text())
+    assert ask(max_tokens=5).to_text() == "raise maxTokens."
     assert ask(max_tokens=14).to_text().endswith(": raise maxTokens.")
     for limit in range(20, 90):
         text = ask(max_tokens=limit).to_text()
@@ -429,11 +419,3 @@ def test_a_name_that_is_missing_is_cut_before_it_goes_unsaid() -> None:
     assert missing_line(["Ann", "the man of the moon and all of his many brothers"], 8) == "Missing: Ann and 1 more."
     assert missing_line(["the man of the moon and all of his many brothers"], 9).startswith("Missing: the man")
     assert missing_line([], 20) == ""
-
-
-def test_silence_that_has_no_room_at_all_is_refused(engine: Engine) -> None:
-    engine.remember("Odile Brandt owns Millrace Bakery; Tomasz Wilk leads the night shift and the apprentice is Wren.")
-    ask = partial(engine.layers.search, "quantum chromodynamics of the lattice", record=False)
-    with pytest.raises(InvalidInput, match="1 token is too few"):
-        ask(max_tokens=1)
-    assert ask(max_tokens=7).to_text() == "Nothing here answers this."

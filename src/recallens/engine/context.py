@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from recallens.engine.core import Core
-from recallens.engine.question import MOST_TOTAL, least_total, positive, too_few
+from recallens.engine.question import positive
 from recallens.engine.search import Search
 from recallens.errors import InvalidInput, StoreError
 from recallens.model.context import MORE_TOKENS, Context, Item, Purchase, SectionName, TokenBudget, allocation
@@ -47,6 +47,8 @@ from recallens.text.token_count import budget_tokens, count_tokens
 MOST_MEMORIES = 50
 MOST_PRINCIPLES = 100
 MOST_CONSTITUTION_BYTES = 1024 * 1024
+# What does not fit so many tokens fits none.
+_ALL = 16 * DEFAULT_TOKENS
 
 
 # What a surface sends of a context.
@@ -127,12 +129,15 @@ class ContextBuilder:
 
         context = fitted(tokens)
         if context is None:
-            least = least_total(tokens, lambda total: fitted(total) is not None)
+            least = _least(tokens, lambda total: fitted(total) is not None)
             if least is None:  # what is said of a memory is longer than one may take: no total has room for it
                 context = fitted(tokens, silent=True)
-                least = least_total(tokens, lambda total: fitted(total, silent=True) is not None) or MOST_TOTAL
+                least = _least(tokens, lambda total: fitted(total, silent=True) is not None) or _ALL
             if context is None:
-                raise too_few(tokens, least)
+                raise InvalidInput(
+                    f"{tokens:,} tokens are too few for an answer, which takes {least:,}",
+                    hint=f"Give at least {least:,} tokens.",
+                )
         larger = fitted(tokens + MORE_TOKENS, silent=True) or context
         context = structs.replace(context, next=_difference(context, larger))
         context = structs.replace(context, budget=structs.replace(context.budget, used=count_tokens(sent(context))))
@@ -215,6 +220,19 @@ def _tells(context: Context, text: str) -> bool:
     """Whether what is sent tells of a memory, were it only that it has no room; or there is none to tell of."""
     names = [name for left in context.left_out for name in (left.name, left.handle) if name]
     return bool(context.items) or not names or any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
+
+
+def _least(too_few: int, is_enough: Callable[[int], bool]) -> int | None:
+    """The fewest tokens that are enough; None where no number is."""
+    enough = 2 * too_few
+    while not is_enough(enough):
+        if enough > _ALL:
+            return None
+        too_few, enough = enough, 2 * enough
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        too_few, enough = (too_few, middle) if is_enough(middle) else (middle, enough)
+    return enough
 
 
 def _verified(result: SearchResult | None) -> Verified:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from msgspec import Struct, structs
 
 from recallens.engine.core import Core
-from recallens.engine.question import MOST_TOTAL, least_total, positive, too_few, within_limit
+from recallens.engine.question import positive, within_limit
 from recallens.engine.search import Search, held_to
 from recallens.errors import InvalidInput, NotFound
 from recallens.model.context import CERTIFICATE_TOKENS, HYPOTHESIS, TIMELINE_BUDGET, IndexEntry, TimelineEntry
@@ -202,13 +202,6 @@ def in_time(results: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
     return (*sorted(course, key=lambda result: (result.memory.created, result.memory.id)), *rest)
 
 
-def _fitted(found: MemorySearch, json: bool, limit: int | None = None) -> tuple[str | Record, list[int]]:
-    """What is sent, and the places of the entries in it; nothing where no answer fits the limit."""
-    if limit is not None:
-        found = structs.replace(found, max_tokens=limit)
-    return found.fitted_record() if json else found.fitted()
-
-
 class MemoryTimeline(Struct, frozen=True):
     """Layer 2: the memory that was asked about, and what came within some days before and after it.
 
@@ -284,12 +277,8 @@ class Layers:
         entries = tuple(index_entry(result, wanted) for result in results)
         nearest = recall.silence.nearest if recall.silence is not None else None
         found = MemorySearch(structs.replace(recall, results=results), entries, max_tokens, nearest)
-        if max_tokens is not None:
-            sent, shown = _fitted(found, json)
-            if not sent:
-                least = least_total(max_tokens, lambda total: bool(_fitted(found, json, total)[0])) or MOST_TOTAL
-                raise too_few(max_tokens, least)
         if max_tokens is not None and results:
+            shown = (found.fitted_record() if json else found.fitted())[1]
             recall = held_to(recall, {entries[at].id for at in shown})
             if shown:
                 results, left = tuple(results[at] for at in shown), len(entries) - len(shown)

@@ -38,12 +38,8 @@ from recallens.model.times import EARLIEST_MS, LATEST_MS
 from recallens.recall.plan import PLANNED_CHARACTERS, measure, windows_of
 from recallens.recall.presets import Preset, preset_named
 from recallens.recall.question import dynamic_k
-from recallens.render.formats import counted
 from recallens.text.normalize import clean
 from recallens.text.times import day_of, milliseconds, time_references
-
-# A budget that is larger holds any answer that there is.
-MOST_TOTAL: Final = 128_000
 
 
 def question(text: str, options: Mapping[str, Any], settings: Settings, clock: Clock) -> Query:
@@ -232,21 +228,3 @@ _CHECKS: Final[Mapping[Check, Callable[[str, Any, Option], Any]]] = {
     Check.EDGE: lambda name, value, _: value if isinstance(value, str) else _edge(name, value),
     Check.FACTORS: lambda _, value, __: _factors(value),
 }
-
-
-def too_few(total: int, least: int) -> InvalidInput:
-    are = f"{counted(total, 'token')} {'is' if total == 1 else 'are'} too few"
-    return InvalidInput(f"{are} for an answer, which takes {least:,}", hint=f"Give at least {least:,} tokens.")
-
-
-def least_total(too_few: int, is_enough: Callable[[int], bool]) -> int | None:
-    """The fewest tokens that are enough; None where no number is."""
-    enough = 2 * too_few
-    while not is_enough(enough):
-        if enough > MOST_TOTAL:
-            return None
-        too_few, enough = enough, 2 * enough
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        too_few, enough = (too_few, middle) if is_enough(middle) else (middle, enough)
-    return enough

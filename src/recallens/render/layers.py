@@ -224,7 +224,7 @@ def silence_line(
     """
     head = " ".join(filter(None, (*told, nearest)))
     if count_tokens(head) > most:
-        return next((line for line in (" ".join(told), told[-1]) if count_tokens(line) <= most), "")
+        return fit(" ".join(told), most)[0]
     lacking = missing_line(missing, min(_MISSING, most - count_tokens(head)))
 
     def written(said: str, time: str) -> str:
@@ -271,7 +271,7 @@ def fitted_lines(
     `shorter` where that makes it fit.
 
     The foot gives way to the first line alone: what is missing says more than another line. What is left out is said,
-    with the `left_out` before. Empty where not even a handle fits.
+    with the `left_out` before.
     """
 
     def written(shown: Mapping[int, str], foot: str = "") -> str:
@@ -297,8 +297,8 @@ def fitted_lines(
         shown = whole
     places = sorted(shown)
     told = [written(shown, foot(places)), written(shown), "\n".join(shown[at] for at in places)] if shown else []
-    handles = [lines[at].split(" ", 1)[0] for at in order]
-    rest = [f"{named}: {RAISE}" for named in (" ".join(handles), *handles[:1])]
+    handles = " ".join(lines[at].split(" ", 1)[0] for at in order)
+    rest = [f"{handles}: {RAISE}", RAISE] if handles else [fit(foot(order), limit - 1)[0] if limit > 1 else ""]
     return next((text for text in (*told, *rest) if takes(text) <= limit), ""), places
 
 
