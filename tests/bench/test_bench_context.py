@@ -13,6 +13,6 @@ def test_no_answer_exceeds_its_budget_as_sent(seed: int) -> None:
     found = measured(60, seed, encoder="hashing:64")
     assert found["over"] == 0, found["overBudget"]
     assert found["worst"] <= 1.0
-    # Only what cannot hold even an empty record is refused.
-    assert found["largestRefused"] < 300
+    # Only what has no room for any memory in its record is refused.
+    assert found["largestRefused"] < 450
     assert found["medianUse"] > 0.1
