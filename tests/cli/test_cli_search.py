@@ -34,6 +34,16 @@ def test_a_result_says_what_it_is_where_it_is_from_and_why(run: Run, remember: A
     assert "why:" in run("search", "lookups", "--why").stdout
 
 
+def test_every_result_says_that_nobody_reviewed_it(run: Run, remember: Any) -> None:
+    remember("The billing database may not be dropped", "--kind", "decision")
+    for text in ("The billing database may be dropped on Monday", "The billing database was dropped once"):
+        remember(text, "--zone", "working", "--source", "agent")
+    shown = run("search", "may the billing database be dropped", "--all").stdout
+    rows = re.split(r"\n\d  m\d", shown)[1:]
+    assert len(rows) == 3
+    assert ["working zone, not reviewed" in row for row in rows].count(True) == 2
+
+
 def test_output_fits_eighty_columns_with_korean(run: Run) -> None:
     run("remember", "--jsonl", EXAMPLES)
     for command in (["search", "나루물류 요청 한도"], ["list"], ["session", "list"], ["review", "list"], ["stats"]):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -188,3 +189,11 @@ def test_a_process_that_ends_while_a_thread_encodes_ends_well() -> None:
     for _ in range(2):
         ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
         assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_the_runtime_tells_nobody_of_this_machine(tmp_path: Path) -> None:
+    """Left alone, onnxruntime keeps an id of the machine in the home folder and sends it to its maker (4d09ff9)."""
+    script = "from recallens.index.encoders.minilm import MiniLMEncoder; MiniLMEncoder().encode_query('a')"
+    environment = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PATH": os.environ["PATH"]}
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True, timeout=60)
+    assert [path for path in tmp_path.rglob("*") if "icrosoft" in str(path) or "onnx" in str(path)] == []

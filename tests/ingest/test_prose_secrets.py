@@ -47,6 +47,32 @@ def test_sentences_that_only_speak_of_secrets_stay() -> None:
     assert len(touched) <= 0.01 * len(honest), touched
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the password is {PELICAN1987}",
+        "Artifactory password is {LANTERN77}",
+        "비밀번호는 {MOONLIGHT88}",
+        "OTP 시드는 {MFRGGZDFMZTWQ2LK} 적어 둬",
+    ],
+)
+def test_capitals_with_a_number_and_a_seed_are_taken_out(text: str) -> None:
+    assert not is_left(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The code is 401 when the login fails.",
+        "Passwords are hashed with SHA512.",
+        "the password reset is tracked in PROJ-1987",
+        "the password check is in PR1987",
+    ],
+)
+def test_statuses_algorithms_and_tickets_stay(text: str) -> None:
+    assert redact(text) == (text, ())
+
+
 def test_the_value_alone_is_taken() -> None:
     """Around the secret the sentence stays, letter by letter, in nearly all."""
     told = [text for _, text in lines("secret", *KEPT_APART) if not is_left(text)]

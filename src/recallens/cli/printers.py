@@ -16,7 +16,7 @@ from rich.text import Text
 from recallens.cli.files import write
 from recallens.cli.given import Given
 from recallens.cli.screen import age, counted, day, first_line, moment, visible
-from recallens.model.memory import Memory
+from recallens.model.memory import Memory, Zone
 from recallens.model.query import Query
 from recallens.model.recall import Recall, SearchResult
 from recallens.model.snapshot import Snapshot
@@ -162,6 +162,8 @@ def _print_result(
     facts = [kinship(standing, own)] if memory.title else []
     facts += [f"{day(memory.created)}, {age(memory.created, query.now)}"]
     facts += [cites(memory.citations, CITED)] if memory.citations else ["cites nothing"]
+    if result.state.zone is not Zone.TRUSTED and not result.state.made_of:
+        facts.append(f"{result.state.zone} zone, not reviewed")
     _indented(console, Text(" · ".join(facts), style="dim"))
     if doubts := ", ".join(result.state.doubts()):
         _indented(console, Text(doubts, style="yellow"))

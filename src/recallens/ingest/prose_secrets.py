@@ -150,6 +150,7 @@ _HANDED: Final = re.compile(rf"(?:{alternatives(lambda pack: pack.secrets.handed
 _ASIDE: Final = re.compile(r"\([^()]{1,40}\)")
 _SENTENCE_END: Final = re.compile(r"[.!?]\s")
 _OWN_TAIL: Final = re.compile(rf"[{_OWN}]+\Z")
+_STATUS_CODE: Final = re.compile(r"20[0-6]|30[1-8]|4(?:0\d|1[0-8]|2[2-9])|50[0-5]")  # of HTTP, which answers with them
 _NUMBER: Final = re.compile(r"\d[\d.,:/-]*")
 LONGEST_UNIT: Final = 16
 _OPENING: Final = "([{<,;/:="
@@ -262,6 +263,8 @@ def _behind(text: str, lowered: str, name: re.Match[str], sort: str, token: re.M
     touches = token.start() == name.end() and text[token.start()].isalnum() | (text[token.start()] in "._-")
     shape = _shape(text, *found, quoted=quoted) if found and not touches else None
     if not found or not shape or GROUPS[shape] not in VALUES_OF[sort]:
+        return
+    if name.group() == "code" and _STATUS_CODE.fullmatch(text, *found):
         return
     around = (*_cues(lowered, name, *found, "pair" if pair else None), *(["quoted"] if quoted else []))
     if _may_be_told(sort, shape, frozenset(around)):

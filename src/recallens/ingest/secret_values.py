@@ -56,7 +56,7 @@ STRONG_SIGN: Final = re.compile(r"[!@#$%^&*~](?=.)|[!#$%^&*~]\Z")
 ADDRESS: Final = re.compile(r"://|/|@[\w-]+\.|\.\w{2,4}\Z|\A[-$]")
 
 # SHA-256, ADR-021: a name, and no secret.
-NAME_AND_NUMBER: Final = re.compile(r"[A-Z]+[-_.]?\d+(?:\.\d+)*|[A-Z][a-z]+-\d|[A-Z]\d+-\d+")
+NAME_AND_NUMBER: Final = re.compile(r"(?:[A-Z]{1,4}|[A-Z]+[-_.])\d+(?:\.\d+)*|[A-Z][a-z]+-\d|[A-Z]\d+-\d+")
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+\S*", re.IGNORECASE)
 # What texts about passwords name beside them: ways to hash and encode, systems, protocols.
 KNOWN_NAME: Final = re.compile(

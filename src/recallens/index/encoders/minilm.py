@@ -5,6 +5,7 @@ Wang et al., 2020, arXiv:2002.10957; https://huggingface.co/sentence-transformer
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from hashlib import sha256
 from importlib.util import find_spec
@@ -111,6 +112,8 @@ def _open_session(threads: int) -> Any:
         from recallens.index.encoders.bert import NumpyBert
 
         return NumpyBert(model)
+    # It would keep an id of this machine in the home folder and tell its maker of every process: nothing here does.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
