@@ -66,7 +66,8 @@ UNITS = (
     "년 월 일 ", "3월 4일 ", "지난 주 ", "last ", "3 weeks ago ", "2026-03-04 ", "before the ", "이후 ", " ", " \n",
     "[[", "](", "`", "# ", "- ", "<!--", "|", "(", "password: ", "비밀번호는 ", "AKIA", "eyJ", "a_", "src/a.py:12 ",
     "가나다라마바사", "배포후에", "하",
-    "the pin is 4417, ", "와이파이는 ", "passphrase is a ",
+    "the pin is 4417, ", "| password | pin |\n", "password\n", "<password>", '\\"password\\":',
+    "와이파이는 ", "passphrase is a ",
     "and ", "그리고 ", "? ", "9", "<system-reminder>", "<hook_context></hook_context", "<b>", "<<<<<<<\n=======\n",
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, Final
 
-from recallens.ingest import prose_secrets
+from recallens.ingest import laid_out_secrets, prose_secrets
 from recallens.ingest.secret_formats import compiled, formats_signed
 from recallens.ingest.secret_values import (
     DIGIT,
@@ -164,7 +164,7 @@ def redact(text: str) -> tuple[str, tuple[str, ...]]:
         # Splitting by a group keeps the marks, as every second piece.
         pieces = _MARK.split(text)
         pieces[::2] = [_redact_piece(piece, kinds) for piece in pieces[::2]]
-        redacted = "".join(pieces)
+        redacted = _redact_laid_out("".join(pieces), kinds)
         if redacted == text:
             break
         text = redacted
@@ -201,6 +201,17 @@ def _redact_piece(text: str, kinds: dict[str, None]) -> str:
     shown = _MARK.sub(lambda mark: HIDDEN * len(mark.group()), text)
     lowered = _lowered(shown)
     return _without(sorted({*prose_secrets.told(shown, lowered), *prose_secrets.phrases(lowered)}), text, kinds)
+
+
+def _redact_laid_out(text: str, kinds: dict[str, None]) -> str:
+    """What a layout names. A table is read whole, with what was taken out of it before."""
+    shown = _MARK.sub(lambda mark: HIDDEN * len(mark.group()), text) if "[REDACTED:" in text else text
+    kept: list[str] = []
+    at = 0
+    for start, end, kind in laid_out_secrets.laid_out(shown, _lowered(shown), HIDDEN):
+        kept += (text[at:start], _mark(kind, kinds))
+        at = end
+    return "".join((*kept, text[at:])) if kept else text
 
 
 def redact_by_rules(text: str, kinds: dict[str, None]) -> str:

@@ -35,6 +35,9 @@ SECRETS: Final = pack.SecretWords(
     keys=r"(?:t?otp|2fa)[_ -]?(?:seed|secret|key)|(?:api|access|secret|private|encryption|signing)[_ -]?key"
     r"|client[_ -]?secret|secret"
     r"|(?:access|auth|refresh|bearer|api)[_ -]?token|token|credentials?",
+    pins=r"(?<![a-z])(?:pin|puk|cvc|cvv)(?: ?(?:code|number))?|(?:door|gate|alarm|safe|access|entry|locker) code",
+    label_signs="pass pw key secret token credential seed pin puk cvc cvv code",
+    value_heads="values?|settings?|contents?|credentials?",
     signs="pass pw mnemonic phrase otp key secret token credential",
     states=r"[^\W\d]+(?:ed|(?<!f)ly|ing|able|ible|ful|less|ous|ive|ent|ant|ary|ory|ic|al|own|ten|ken"
     r"|len|rect|alid|cret|ness|tion|sion|ment|ity|ance|ence|ology)"

@@ -273,6 +273,9 @@ class NameWords(Struct, frozen=True, kw_only=True):
 class SecretWords(Struct, frozen=True, kw_only=True):
     passwords: str = ""
     keys: str = ""
+    pins: str = ""  # names of a number that opens something, where it is all that a cell or a line says
+    label_signs: str = ""  # words of which each name in `passwords`, `keys` and `pins` holds one
+    value_heads: str = ""  # what a table calls the column in which the values of its rows stand
     signs: str = ""  # words of which each name of a secret holds one
     says: str = ""  # what stands between a name and the secret in a sentence
     particles: str = ""  # what may follow one of these names before the sign of assignment
