@@ -12,7 +12,8 @@ from recallens.store.sqlite.migrations import MIGRATIONS
 from recallens.store.sqlite.store import SqliteStore
 from standing import START_MS
 
-LATER = ("review TEXT", "days_told INTEGER NOT NULL DEFAULT 0", "kind_stated INTEGER NOT NULL DEFAULT 0")
+LATER = ("review TEXT", "days_told INTEGER NOT NULL DEFAULT 0", "kind_stated INTEGER NOT NULL DEFAULT 0",
+         "recorded INTEGER")  # fmt: skip
 
 
 OF_A_NAMESPACE = ("second TEXT", "unread INTEGER NOT NULL DEFAULT 0")

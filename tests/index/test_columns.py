@@ -19,6 +19,7 @@ BASE: dict[str, Any] = {
     "project": None, "sector": "semantic", "kind": "fact", "tier": "project", "status": "active", "zone": "trusted",
     "importance": 0.5, "confidence": 0.8, "base_salience": 1.0, "created": 100, "updated": 100, "last_used": None,
     "uses": 0, "reinforcement": 0.0, "reinforced_at": None, "confirmed": 0, "valid_from": None, "valid_until": None,
+    "recorded": None,
     "document": None, "source": "user", "task": None, "worktree": None, "author": None, "session": None,
     "position": None, "reward": None, "cited": 0, "gist": -1, "chars": 10, "tokens": 3, "length": 2,
     "days_told": 0, "tasks_with": 0, "reward_with": 0.0, "review": None, "kind_stated": 0,
@@ -120,9 +121,9 @@ def test_a_stored_image_is_the_same_columns() -> None:
     assert frozen(mapped) == frozen(columns)
 
 
-def test_a_memory_costs_208_bytes_of_columns() -> None:
+def test_a_memory_costs_216_bytes_of_columns() -> None:
     columns, _ = Columns.empty().next([row(1)], [])
-    assert sum(values.itemsize for values in columns.arrays().values()) == 208
+    assert sum(values.itemsize for values in columns.arrays().values()) == 216
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), max_size=30), st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=30))

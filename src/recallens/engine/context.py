@@ -253,7 +253,7 @@ def _difference(context: Context, larger: Context) -> Purchase:
 
 def _holds(memory: Memory, query: Query) -> bool:
     """What the gates of a recall would let through."""
-    begun = memory.created <= query.at and (memory.valid_from is None or memory.valid_from <= query.at)
+    begun = memory.held_from <= query.at and (memory.valid_from is None or memory.valid_from <= query.at)
     ended = memory.valid_until is not None and memory.valid_until <= query.at
     return begun and not ended and withheld(memory, query.scopes) is None
 

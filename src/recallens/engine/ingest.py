@@ -27,7 +27,7 @@ from recallens.ingest.preparation import Unprepared
 from recallens.ingest.prepare import kept_text, unread
 from recallens.ingest.validate import label, option, reference, text_content
 from recallens.model.citation import FileCitation
-from recallens.model.memory import PROPOSED, Document, Kind, Memory, Status, Zone, handle_of
+from recallens.model.memory import PROPOSED, Document, Kind, Memory, Status, Zone, handle_of, minted_at
 from recallens.model.state import withheld
 from recallens.model.trust import Change, Input, ProposedChange, derived, lowest, rank
 from recallens.store.protocols import Reader, Writer
@@ -104,7 +104,7 @@ class Ingest:
             for replaced, row, (num, how) in zip(supersedes, rows, written, strict=True):
                 if replaced is not None and how is Outcome.CREATED:
                     old = self._core.num(tx, replaced)
-                    if not curation.supersede(tx, old, num, row.memory.created, row.session, by=by.by(row.memory)):
+                    if not curation.supersede(tx, old, num, row.memory.held_from, row.session, by=by.by(row.memory)):
                         proposed[num] = handle_of(old)
             ids = tx.memories.ids([num for num, _ in written])
         if encode:
@@ -239,11 +239,15 @@ class Ingest:
         return works
 
     def _admitted(self, rows: Sequence[Prepared], within: Reader | None = None) -> list[Prepared]:
-        """The rows as who acts may write them: a principle may only be proposed, what nobody has read is screened."""
+        """The rows as who acts may write them: a principle may only be proposed, what nobody has read is screened, and
+        what is dated in the past by who is not the person has the time at which it was kept as well."""
         by, admitted = self._core.actor, []
         for row in rows:
             if row.memory.kind is Kind.PRINCIPLE and not by.approves:
                 row = replace(row, memory=structs.replace(row.memory, review=row.memory.review or PROPOSED))
+            kept_at = None if by.dates else minted_at(row.memory.id)
+            if kept_at is not None and row.memory.created < kept_at:
+                row = replace(row, memory=structs.replace(row.memory, recorded=kept_at))
             admitted.append(row if by.approves else unread(row))
         return (
             admitted

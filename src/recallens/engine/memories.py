@@ -180,6 +180,8 @@ class Memories:
         with self._core.changing(namespace) as tx:
             self._core.ensure_session(tx, asking)
             ended = self._core.moment("at", at)
+            if not self._core.actor.dates:  # what took its place was not known before
+                ended = max(ended, self._core.clock())
             (before, replaced), (after, successor) = self._core.seen_memory(tx, old), self._core.seen_memory(tx, new)
             done = curation.supersede(tx, before, after, ended, asking, by=self._core.actor)
             if done and successor.status in curation.ENDED:  # neither would be found; histories alone may hold that

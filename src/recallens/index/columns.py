@@ -34,13 +34,15 @@ _DTYPES: Mapping[str, Any] = {
     "tier": np.int8, "status": np.int8, "zone": np.int8, "importance": np.float64, "confidence": np.float64,
     "base_salience": np.float64, "created": np.int64, "updated": np.int64, "last_used": np.int64, "uses": np.int32,
     "reinforcement": np.float64, "reinforced_at": np.int64, "confirmed": np.bool_, "valid_from": np.int64,
-    "valid_until": np.int64, "document": np.int32, "source": np.int32, "task": np.int32, "worktree": np.int32,
+    "valid_until": np.int64, "recorded": np.int64,
+    "document": np.int32, "source": np.int32, "task": np.int32, "worktree": np.int32,
     "author": np.int32, "session": np.int32, "position": np.int32, "reward": np.float64, "cited": np.bool_,
     "gist": np.uint64, "days_told": np.int64, "chars": np.int32, "tokens": np.int32, "length": np.int32,
     "review": np.int8, "tasks_with": np.int32, "reward_with": np.float64, "alive": np.bool_,
 }  # fmt: skip
 _MISSING: Mapping[str, Any] = {
-    "valid_from": ALWAYS, "valid_until": NEVER, "position": -1, "reward": np.nan, "reinforced_at": 0,
+    "valid_from": ALWAYS, "valid_until": NEVER, "recorded": ALWAYS,
+    "position": -1, "reward": np.nan, "reinforced_at": 0,
 }  # fmt: skip
 
 _decode = json.JSONDecoder().decode
@@ -100,7 +102,7 @@ class _Buffer(Struct, eq=False):
 class Columns:
     """One version of a namespace's rows. A row's place, once given, stays its place in every later version."""
 
-    __slots__ = ("_buffers", "_plain", "_sorter", "_views", "names", "size")
+    __slots__ = ("_buffers", "_held_from", "_plain", "_sorter", "_views", "names", "size")
 
     def __init__(self, buffers: dict[str, _Buffer], names: dict[str, InternedTexts], size: int) -> None:
         self._buffers = buffers
@@ -108,6 +110,7 @@ class Columns:
         self.size = size
         self._sorter: IntArray | None = None
         self._plain: BoolArray | None = None
+        self._held_from: IntArray | None = None
         # A recall asks for a column over a hundred times: the part of the buffer that is this version's is cut once.
         self._views: dict[str, Array] = {}
 
@@ -248,6 +251,14 @@ class Columns:
             codes = self.names[name].intern if name in INTERNED else _CODES[_OPTIONS[name]].__getitem__
             parsed[name] = np.array([codes(value) for value in values], dtype=_DTYPES[name])[which]
         return parsed
+
+    @property
+    def held_from(self) -> IntArray:
+        """Since when each row is known, as `Memory.held_from` says it."""
+        if self._held_from is None:
+            created, trusted = self["created"], self["zone"] == code_of(Zone.TRUSTED)
+            self._held_from = np.where(trusted, created, np.maximum(created, self["recorded"]))
+        return self._held_from
 
     @property
     def plain(self) -> BoolArray:

@@ -18,7 +18,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-FORMAT = 9
+FORMAT = 10
 # The arrays of vectors: of the store's encoder, and of the one that reads what that cannot.
 BY_ENCODER = ("vectors", "second")
 _ALIGNMENT = 64

@@ -161,6 +161,8 @@ class Memory(Struct, frozen=True, gc=False):
     confirmed: bool = False
     valid_from: int | None = None
     valid_until: int | None = None
+    # When it was kept, by the machine's clock, where who is not the person dates it before that.
+    recorded: int | None = None
     content_hash: str = ""
     version: int = 1
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -170,6 +172,13 @@ class Memory(Struct, frozen=True, gc=False):
     def handle(self) -> str:
         """The short name by which every tool and command takes it."""
         return handle_of(self.num)
+
+    @property
+    def held_from(self) -> int:
+        """Since when it is known. What nobody trusted has said is known from when it was recorded, whatever it claims;
+        once the person has taken it for theirs, so they have its date."""
+        claimed = self.recorded is not None and self.zone is not Zone.TRUSTED
+        return max(self.created, self.recorded or 0) if claimed else self.created
 
     @property
     def created_at(self) -> datetime:

@@ -44,6 +44,7 @@ class Actor(Struct, frozen=True):
     approves: bool = False  # a principle that they write holds at once, and waits for nobody to approve it
     decides: bool = False  # the person at the machine, by whatever surface: they may change everything
     sight: Sight = Sight()  # what they may see: the rest is not there for whatever they ask or do
+    dates: bool = False  # what they date in the past was known then: the person, also of a file that they load
 
     @property
     def called(self) -> str:
@@ -88,13 +89,13 @@ def word_on(by: Actor, memory: Memory, *, lowers: bool, writer: str | None = Non
     return Word.COUNTS if own and (lowers or said < MOST_TRIALS) else Word.NOTHING
 
 
-PERSON: Final = Actor(Zone.TRUSTED, approves=True, decides=True, sight=EVERYTHING)
+PERSON: Final = Actor(Zone.TRUSTED, approves=True, decides=True, sight=EVERYTHING, dates=True)
 
 
 def importer(zone: Zone) -> Actor:
     """A file that the person loads is theirs, but nobody has read every line of it."""
     whole = zone is Zone.TRUSTED
-    return Actor(zone, None if whole else IMPORT, source=IMPORT, decides=whole, sight=EVERYTHING)
+    return Actor(zone, None if whole else IMPORT, source=IMPORT, decides=whole, sight=EVERYTHING, dates=True)
 
 
 class InputKind(StrEnum):

@@ -66,7 +66,10 @@ class Caller:
         """Who acts in the engine: the owner of the store, or an agent, which proposes where it may not change."""
         zone = Zone.TRUSTED if self.zone is None else self.zone
         person = self.local and self.sees_withheld
-        return Actor(zone, self.owner, self.source, approves=self.zone is None, decides=person, sight=self.sight)
+        approves = self.zone is None
+        return Actor(
+            zone, self.owner, self.source, approves=approves, decides=person, sight=self.sight, dates=approves or person
+        )
 
     @property
     def local(self) -> bool:

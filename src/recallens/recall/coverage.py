@@ -66,7 +66,7 @@ def coverage(scene: Scene, facets: Sequence[Facet], rows: IntArray) -> BoolArray
         if facet.window is not None:
             covers[at] = within_windows(scene.columns, rows, [facet.window])
             if facet.window.as_of:  # what was known by then and was not replaced held then
-                covers[at] |= scene.columns["created"][rows] < facet.window.end
+                covers[at] |= scene.columns.held_from[rows] < facet.window.end
         elif facet.kind is FacetKind.ANSWER:
             covers[at] = answering(scene, facet.answer, rows)
         else:

@@ -206,7 +206,7 @@ def _not_valid(scene: Scene, query: Query, rows: Rows) -> BoolArray:
     if not query.filters.include_superseded:
         fails = fails | (columns["valid_until"][rows] <= (at if then is None else then))
     if query.as_of is not None:
-        fails = fails | (columns["created"][rows] > at)
+        fails = fails | (columns.held_from[rows] > at)
     return fails
 
 

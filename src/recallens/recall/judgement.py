@@ -429,7 +429,7 @@ def _outside_windows(scene: Scene, pool: Pool) -> FloatArray:
         return np.full(len(pool), np.nan)
     outside, then = ~within_windows(scene.columns, pool.rows, windows), scene.question.then
     if then is not None:  # what was said before holds until something else is said
-        outside &= scene.columns["created"][pool.rows] >= then
+        outside &= scene.columns.held_from[pool.rows] >= then
     return outside.astype(np.float64)
 
 

@@ -179,7 +179,7 @@ def corrections(scene: Scene, balance: float, pool: Pool, query: Query) -> Itera
     pairs = []
     for row in rows.values():
         for id in replacements_of(row.memory.id, row.relations):
-            by_then = id in rows and (then is None or rows[id].memory.created < then)
+            by_then = id in rows and (then is None or rows[id].memory.held_from < then)
             told = by_then and not speak_of_two_things(rows[id].memory.content, row.memory.content)
             if told and _above(rows[id], row):
                 pairs.append((rows[id], row))

@@ -212,6 +212,7 @@ def identity(num: int, bodies: Bodies, query: Query) -> dict[str, Any]:
 def facts_of(memory: Memory, successor: str | None) -> dict[str, Any]:
     """What a filter may have held against it, so that the X-ray can say by how much it missed."""
     facts = {name: getattr(memory, name) for name in ("created", "valid_from", "valid_until", "updated")}
+    facts |= {"held_from": memory.held_from} if memory.held_from != memory.created else {}
     labels = {name: getattr(memory, name) for name in ("status", "project", "sector", "tier", "kind")}
     known = {**facts, **{name: value and str(value) for name, value in labels.items()}, "successor": successor}
     return {name: value for name, value in known.items() if value is not None}

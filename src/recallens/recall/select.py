@@ -168,7 +168,7 @@ def of_that_time(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
         return
     inside, then = within_windows(scene.columns, pool.rows[order], windows), scene.question.then
     if then is not None:  # what was said before holds until something else is said
-        inside |= scene.columns["created"][pool.rows[order]] < then
+        inside |= scene.columns.held_from[pool.rows[order]] < then
     odds = pool.relevance[order] / np.maximum(1.0 - pool.relevance[order], SURE)
     if not anywhere(inside) or everywhere(inside):
         return

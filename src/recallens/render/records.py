@@ -36,7 +36,8 @@ _MEMORY: Final[Mapping[str, str]] = {
     "scopes": "scopes", "entities": "entities", "citations": "citations", "importance": "importance",
     "confidence": "confidence", "salience": "salience", "confirmed": "confirmed", "source": "source",
     "sourceId": "source_id", "document": "document", "task": "task", "worktree": "worktree", "author": "author",
-    "position": "position", "reward": "reward", "createdAt": "created", "updatedAt": "updated",
+    "position": "position", "reward": "reward", "createdAt": "created", "recordedAt": "recorded",
+    "updatedAt": "updated",
     "lastUsedAt": "last_used", "uses": "uses", "validFrom": "valid_from", "validUntil": "valid_until",
     "review": "review", "contentHash": "content_hash", "version": "version", "attributes": "attributes",
 }  # fmt: skip

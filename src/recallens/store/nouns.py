@@ -125,7 +125,7 @@ def _field(text: str) -> NounField:
 
 
 _OF_TYPES = {str: "text", int: "whole", float: "number", bool: "flag", tuple: "list"}
-_TIMES = frozenset(("created", "updated", "last_used", "reinforced_at", "valid_from", "valid_until"))
+_TIMES = frozenset(("created", "updated", "last_used", "reinforced_at", "valid_from", "valid_until", "recorded"))
 _SHARES = frozenset(("importance", "confidence"))
 # What stands in a memory's row and is no field of it: how it was counted or read off, but for its session.
 _BESIDE = (

@@ -58,7 +58,7 @@ def _columns(names: str, **roles: bool) -> list[StoredColumn]:
 
 COLUMNS = (
     *_columns("num uses reinforcement reinforced_at confirmed tasks_with reward_with", resident=True, inserted=False),
-    *_columns("id tier status zone base_salience last_used valid_until", resident=True),
+    *_columns("id tier status zone base_salience last_used valid_until recorded", resident=True),
     *_columns("document source task worktree author session reward", resident=True),
     *_columns("project sector kind kind_stated created updated position cited", resident=True, replaced=True),
     *_columns("importance confidence valid_from review", resident=True, replaced=True),

@@ -220,7 +220,7 @@ def _ungated(reruns: Reruns, gates: set[str], memory: Memory | None) -> Iterator
 
 def valid_moment(memory: Memory, query: Query) -> int | None:
     """The moment nearest to the one asked about at which the memory was known and held."""
-    first = memory.created if memory.valid_from is None else max(memory.created, memory.valid_from)
+    first = memory.held_from if memory.valid_from is None else max(memory.held_from, memory.valid_from)
     if memory.valid_until is None:
         return max(first, query.at)
     nearest = max(first, min(query.at, memory.valid_until - 1))

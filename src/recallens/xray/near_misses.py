@@ -112,7 +112,7 @@ def _validity(facts: Facts, query: Query) -> Shortfall:
         return _days(facts["valid_from"] - at, "too early")
     if facts.get("valid_until", at + 1) <= at:
         return _days(at - facts["valid_until"], "too old")
-    return _days(facts["created"] - at, "too new for the time asked about")
+    return _days(facts.get("held_from", facts["created"]) - at, "too new for the time asked about")
 
 
 def _days(apart: int, how: str) -> Shortfall:

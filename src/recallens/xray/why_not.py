@@ -264,7 +264,7 @@ def _validity_words(memory: Memory, query: Query) -> str:
         return f"it holds only from {day(memory.valid_from)}"
     if memory.valid_until is not None and memory.valid_until <= query.at:
         return f"it held only until {day(memory.valid_until)}"
-    return f"it was stored on {day(memory.created)}, after the time asked about"
+    return f"it was stored on {day(memory.held_from)}, after the time asked about"
 
 
 def _cut_words(fate: Fate, query: Query, short: tuple[Shortage, ...]) -> str:

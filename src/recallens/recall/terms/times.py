@@ -33,26 +33,27 @@ def time_match(scene: Scene, pool: Pool, query: Query, weight: float, in_talk: f
 
     As far as the candidates are turns of a talk, it is multiplied by `in_talk`.
     """
-    windows = scene.question.windows
+    windows, columns = scene.question.windows, scene.columns
     if not windows or not len(pool):
         return None
-    created = scene.columns["created"][pool.rows].astype(np.float64)
-    match = _closeness(created, windows, scene.columns["position"][pool.rows] < 0)
+    created, held_from = (times[pool.rows].astype(np.float64) for times in (columns["created"], columns.held_from))
+    match = _closeness(created, held_from, windows, columns["position"][pool.rows] < 0)
     match[told_within(scene.columns["days_told"][pool.rows], windows)] = 1.0
     computed = match >= LEAST_MATCH
     weight *= 1.0 + (in_talk - 1.0) * talk_share(scene, pool)
     return np.where(computed, weight * match, 0.0), computed, {"weight": weight}
 
 
-def _closeness(created: FloatArray, windows: Sequence[Window], is_note: BoolArray) -> FloatArray:
+def _closeness(created: FloatArray, held_from: FloatArray, windows: Sequence[Window], is_note: BoolArray) -> FloatArray:
     best = np.zeros(len(created))
     for window in windows:
-        outside = np.maximum(np.maximum(window.start - created, created - (window.end - 1)), 0.0) / DAY_MS
+        made = held_from if window.as_of else created
+        outside = np.maximum(np.maximum(window.start - made, made - (window.end - 1)), 0.0) / DAY_MS
         slack = min(max(SLACK_DAYS, (window.end - window.start) / DAY_MS), MOST_SLACK_DAYS)
         near = np.exp(-outside / slack)
         if window.as_of:  # what was noted long before held as well, until something else was said
             held = np.where(is_note, LEAST_HELD, 0.0)
-            near = np.where(created >= window.end, 0.0, held + (1.0 - held) * near)
+            near = np.where(held_from >= window.end, 0.0, held + (1.0 - held) * near)
         best = np.maximum(best, near)
     return best
 

@@ -118,11 +118,13 @@ def ask(
 
 
 def within_windows(columns: Columns, rows: Rows, windows: Sequence[Window]) -> BoolArray:
-    """Which of the rows were made in one of the windows, or name a day of it."""
+    """Which of the rows were made in one of the windows, or name a day of it. Where it is asked what held then, that is
+    what was known then, whatever date it claims."""
     inside = told_within(columns["days_told"][rows], windows)
-    created = columns["created"][rows]
+    created, held_from = columns["created"][rows], columns.held_from[rows]
     for window in windows:
-        inside |= (window.start <= created) & (created < window.end)
+        made = held_from if window.as_of else created
+        inside |= (window.start <= made) & (made < window.end)
     return inside
 
 

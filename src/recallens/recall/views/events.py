@@ -137,7 +137,7 @@ def _event(
     """The row that tells of the event best, and whether it surely does: by its words, or by what it means. None where
     none reports anything that is like it.
     """
-    admitted = admitted & (scene.columns["created"] <= scene.at)
+    admitted = admitted & (scene.columns.held_from <= scene.at)
     written = phrase.event
     if not _only(pattern("changes"), written):
         asked = written

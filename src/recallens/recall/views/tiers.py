@@ -87,7 +87,7 @@ def recent_sessions(scene: Scene, words: BoundLexical, pool: Pool, query: Query)
         return
     columns = scene.columns
     overlap = words.occurrences()
-    eligible = session_summaries(columns) & columns["alive"] & (overlap > 0) & (columns["created"] <= scene.at)
+    eligible = session_summaries(columns) & columns["alive"] & (overlap > 0) & (columns.held_from <= scene.at)
     if query.session is not None:  # the session that asks is at hand anyway
         eligible &= columns["session"] != columns.names["session"].find(query.session)
     rows = np.flatnonzero(eligible)
@@ -102,7 +102,7 @@ def recent_scan(scene: Scene, cuts: bool, admitted: Admitted, pool: Pool, query:
     if cuts or anywhere(pool.live):
         return
     created = scene.columns["created"]
-    rows = np.flatnonzero(admitted() & (created <= scene.at))
+    rows = np.flatnonzero(admitted() & (scene.columns.held_from <= scene.at))
     chosen = best(scene.columns, rows, created[rows].astype(np.float64), query.limit)
     yield found(scene, RECENT, chosen, created[chosen].astype(np.float64), RECENT_BATCH)
 

@@ -29,7 +29,7 @@ def of_the_time(
     windows = scene.question.windows
     if not windows:
         return
-    passing = admitted() & (scene.columns["created"] <= scene.at)
+    passing = admitted() & (scene.columns.held_from <= scene.at)
     inside = passing
     for together in ([window for window in windows if window.given is given] for given in (True, False)):
         if together:

@@ -254,6 +254,17 @@ ALTER TABLE tasks ADD COLUMN owner text COLLATE "C";
 ALTER TABLE memories RENAME COLUMN simhash TO gist;
 UPDATE memories SET gist = 0;
 """),
+    ("0006-recorded", """
+-- When a memory was kept, where who is not the person dates it before that. Of older ones the id tells it, by its first
+-- ten digits; which of them agents wrote, the source.
+ALTER TABLE memories ADD COLUMN recorded bigint;
+UPDATE memories SET recorded = (
+    SELECT sum((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, place + 1, 1)) - 1)::bigint
+        << (45 - 5 * place))::bigint
+    FROM generate_series(0, 9) AS place
+) WHERE zone <> 'trusted' AND (source = 'agent' OR source = 'mcp' OR source LIKE 'mcp:%');
+UPDATE memories SET recorded = NULL WHERE recorded <= created;
+"""),
 )  # fmt: skip
 
 # Made once a large namespace is indexed, where the server has pgvector.

@@ -382,4 +382,15 @@ ALTER TABLE tasks ADD COLUMN owner TEXT;
 ALTER TABLE memories RENAME COLUMN simhash TO gist;
 UPDATE memories SET gist = 0;
 """),
+    ("0023-recorded", """
+-- When a memory was kept, where who is not the person dates it before that. Of older ones the id tells it, by its first
+-- ten digits; which of them agents wrote, the source.
+ALTER TABLE memories ADD COLUMN recorded INTEGER;
+UPDATE memories SET recorded = (
+    SELECT sum((instr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, place.value + 1, 1)) - 1)
+        << (45 - 5 * place.value))
+    FROM json_each('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]') place
+) WHERE zone <> 'trusted' AND (source = 'agent' OR source = 'mcp' OR source LIKE 'mcp:%');
+UPDATE memories SET recorded = NULL WHERE recorded <= created;
+"""),
 )  # fmt: skip
