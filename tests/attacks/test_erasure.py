@@ -23,6 +23,7 @@ from recallens.engine import Engine
 from recallens.errors import ErasurePending, NotFound
 from recallens.index import resident
 from recallens.ingest.draft import Draft
+from recallens.model.citation import CommitCitation, FileCitation, LogCitation, SymbolCitation, TerminalCitation
 
 DRAWER = "The drawer of the chest in the archive is 47118265, said Quetzalcoatl"
 TRACES = ("47118265", "quetzalcoatl", "drawer of the chest")
@@ -289,3 +290,65 @@ def test_what_was_killed_on_the_way_is_finished_by_the_next(where: str, engine: 
     with Engine.open(store, encoder="hashing") as after:
         assert list(after.maintenance.doctor().problems) == []
         assert after.search("gateway retries").results
+
+
+# ── every field of it ──
+
+
+def mark(name: str) -> str:
+    return f"Zq{name}Xv"
+
+
+MARKED = Draft(
+    f"The drawer is {mark('content')}, said {mark('Entity')} of `{mark('symbol')}()` in src/{mark('path')}.py",
+    title=mark("title"), summary=mark("summary"), tags=(mark("tag"),), author=mark("author"), project=mark("project"),
+    task=mark("task"), worktree=mark("worktree"), session=mark("session"), scopes=(mark("scope"),),
+    source=mark("source"), source_id=mark("sourceid"), attributes={mark("name"): mark("value")},
+    citations=(
+        FileCitation(mark("file"), 1, 2), SymbolCitation(mark("id"), mark("called"), mark("of")),
+        TerminalCitation(mark("terminal")), LogCitation(mark("log")), CommitCitation("deadbeef1234567"),
+    ),
+)  # fmt: skip
+
+
+def marks_left(folder: Path) -> set[str]:
+    return {found.decode().lower() for found in re.findall(rb"zq[a-z]{2,24}xv", octets(folder))}
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_no_field_of_it_is_left_but_the_name_of_its_session_in_the_log(
+    engine: Engine, store: Path, ended: bool
+) -> None:
+    id = engine.remember(MARKED, dedupe=False).id
+    engine.search(f"where is the drawer {mark('question')}", session=mark("session"), scopes=(mark("scope"),))
+    if ended:
+        engine.sessions.end(mark("session"))
+    engine.maintenance.publish()
+    assert mark("author").lower() in marks_left(store.parent)
+    receipt = engine.maintenance.erasure.erase([id])
+    assert marks_left(store.parent) == {mark("session").lower()}
+    assert f"the audit log names session {mark('session')}" in receipt.kept
+    assert ("session", "nothing else is of it") in {(each.kind, each.why) for each in receipt.erased}
+    assert engine.maintenance.erasure.verify([mark("project")]).traces == ()
+    assert list(engine.maintenance.doctor().problems) == []
+
+
+def test_a_session_loses_the_project_that_only_it_gave(engine: Engine, store: Path) -> None:
+    id = engine.remember(MARKED, dedupe=False).id
+    engine.remember("We deploy on Fridays", session=mark("session"))
+    engine.remember("Another of the team", session="u", project=mark("project"))
+    proof = engine.maintenance.erasure.verify([mark("project")])
+    assert f"session {mark('session')}" in proof.holders
+    receipt = engine.maintenance.erasure.erase([id])
+    said = {each.name: each.why for each in receipt.erased if each.kind == "session"}
+    assert said == {mark("session"): "its project was that of it, and of nothing else there"}
+    assert engine.sessions.report(mark("session")).session.project is None
+    assert engine.sessions.report("u").session.project == mark("project")
+
+
+def test_a_session_keeps_the_project_that_others_gave_too(engine: Engine) -> None:
+    id = engine.remember(MARKED, dedupe=False).id
+    engine.remember("We deploy on Fridays", session=mark("session"), project=mark("project"))
+    receipt = engine.maintenance.erasure.erase([id])
+    assert [each for each in receipt.erased if each.kind == "session"] == []
+    assert engine.sessions.report(mark("session")).session.project == mark("project")

@@ -494,6 +494,24 @@ def test_ledgers_are_kept_for_a_while_and_have_owners(store: Store) -> None:
         assert tx.trail.ledgers(9, None) == []
 
 
+def test_a_session_of_nothing_goes(store: Store) -> None:
+    (num, other) = written(store, "a word", "another", session="s", project="P")
+    with store.write("n") as tx:
+        for id in ("s", "of a task", "bare"):
+            tx.sessions.put(Session(id, "n", START_MS, project="P"))
+            tx.sessions.own(id, "o")
+        tx.tasks.put(task("T", session="of a task"))
+        assert (tx.erasure.projects("s", []), tx.erasure.projects("s", [num, other])) == ({"P"}, set())
+        assert tx.erasure.drop_sessions(["s", "of a task", "bare", "unknown"]) == ["bare"]
+        assert tx.sessions.owner("bare") == (False, None)
+        tx.memories.delete([num, other])
+        assert tx.erasure.drop_sessions(["s", "of a task"]) == ["s"]
+        tx.erasure.blank_session("of a task", project=True)
+        left = tx.sessions.get("of a task")
+        assert (left and left.project, tx.sessions.get("s")) == (None, None)
+        assert tx.erasure.logged(["s"]) == []
+
+
 def test_what_a_memory_left_elsewhere_is_found_and_taken_out(store: Store) -> None:
     (num, recap) = written(store, "a word in quetzal", "of the session", session="s", source="session", task="T")
     with store.write("n") as tx:

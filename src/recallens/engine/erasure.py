@@ -40,7 +40,7 @@ from recallens.index.resident import MOST_ERASED_IN_PLACE, Resident
 from recallens.index.version import Version
 from recallens.ingest.draft import recap_id
 from recallens.model.erasure import Erased, PendingErasure, Proof, Receipt, Trace, Traces, forms, occurrences
-from recallens.model.memory import Memory, RelationType, Zone, handle_of
+from recallens.model.memory import Memory, RelationType, Session, Zone, handle_of
 from recallens.model.trust import InputKind, rank
 from recallens.model.verdict import BoolArray
 from recallens.store.protocols import Writer
@@ -200,12 +200,20 @@ class Erasure:
         nums, traces = list(going.memories), going.traces
         gone = [Erased("memory", handle_of(num), why) for num, why in going.why.items()]
         recaps: list[str] = []
+        bare: list[str] = []
         for session in filter(None, map(tx.sessions.get, tx.erasure.sessions(nums))):
             title, summary = (says_part(going, text or "") for text in (session.title, session.summary))
+            project = self._gave_project(tx, going, session)
+            if title or summary or project:
+                tx.erasure.blank_session(session.id, title=title, summary=summary, project=project)
             if title or summary:
-                tx.erasure.blank_session(session.id, title=title, summary=summary)
                 parts = " and ".join(name for name, held in (("title", title), ("summary", summary)) if held)
                 gone.append(Erased("session", session.id, f"its {parts} said part of it"))
+            if project:
+                gone.append(Erased("session", session.id, "its project was that of it, and of nothing else there"))
+            is_bare = (title or not session.title) and (summary or not session.summary)
+            if is_bare:
+                bare.append(session.id)
             if session.ended is not None:
                 recaps.append(session.id)
         for task in filter(None, map(tx.tasks.get, tx.erasure.tasks(nums))):
@@ -224,14 +232,25 @@ class Erasure:
         unused = self._unused(tx, going.words, going.words)
         documents = sorted({memory.document for memory in going.memories.values() if memory.document})
         self._drop(tx, nums, unused)
+        dropped = tx.erasure.drop_sessions(bare)
+        gone += [Erased("session", id, "nothing else is of it") for id in dropped]
         titles = sorted({memory.title for memory in going.memories.values() if memory.title})
         tx.erasure.blank_documents(documents, titles)
-        kept = *(f"{handle_of(num)} {why}" for num, why in going.kept.items()), *left_in_work(tx, going)
+        logged = [f"the audit log names session {id}" for id in tx.erasure.logged(dropped)]
+        kept = *(f"{handle_of(num)} {why}" for num, why in going.kept.items()), *left_in_work(tx, going), *logged
         sources = {memory.source_id for memory in going.memories.values()}
         recapped = {recap_id(session) for session in recaps}
         note_erased(self._core, tx, filter(None, sources - recapped))
         lost = [session for session in recaps if recap_id(session) in sources]
         return Receipt(tuple(gone), (), kept, tuple(outside), len(unused)), lost
+
+    def _gave_project(self, tx: Writer, going: Going, session: Session) -> bool:
+        """Whether a session has its project of what goes alone: no memory or task of it that stays has that, nor is it
+        the one of this machine's settings, in which every session is."""
+        if session.project is None or session.project == self._core.settings.project:
+            return False
+        given = any(memory.project == session.project for memory in going.memories.values())
+        return given and session.project not in tx.erasure.projects(session.id, list(going.memories))
 
     def _drop(self, tx: Writer, nums: Sequence[int], words: Sequence[str]) -> None:
         state = self._core.state(tx)

@@ -12,9 +12,10 @@ from recallens.store.sql.rows import packed
 
 # Where texts are kept, and how each of them is called.
 HELD = (
-    ("memories", ("content", "title", "summary", "tags", "author", "attributes", "annotations"), "'memory ' || t.id"),
-    ("sessions", ("title", "summary"), "'session ' || t.id"),
-    ("tasks", ("text", "summary"), "'task ' || t.id"),
+    ("memories", ("content", "title", "summary", "tags", "author", "attributes", "annotations", "project", "task",
+                  "worktree", "session", "scopes", "source", "source_id"), "'memory ' || t.id"),
+    ("sessions", ("title", "summary", "project", "id"), "'session ' || t.id"),
+    ("tasks", ("text", "summary", "project", "worktree", "session", "id"), "'task ' || t.id"),
     ("artifacts", ("content",), "'log ' || t.id"),
     ("documents", ("title", "path"), "'document ' || t.path"),
     ("vault_files", ("life", "warning", "error"), "'note ' || t.path"),
@@ -24,6 +25,12 @@ HELD = (
     ("proposals", ("details",), "'a proposal'"),
     ("terms", ("term",), "'the dictionary'"),
     ("labels", ("value",), "'a label of m' || t.num"),
+)  # fmt: skip
+# What somebody has written beside memories.
+_WRITTEN = (
+    ("sessions", ("title", "summary"), "'session ' || t.id"),
+    ("tasks", ("text", "summary"), "'task ' || t.id"),
+    ("artifacts", ("content",), "'log ' || t.id"),
 )
 
 
@@ -43,7 +50,7 @@ class SqlErasure(Struct, frozen=True):
     def holding(self, words: Sequence[str]) -> list[tuple[str, str]]:
         """Tasks, logs and sessions that have one of these words, by name, each with its text."""
         texts: list[tuple[str, str]] = []
-        for table, columns, name in HELD[1:4]:
+        for table, columns, name in _WRITTEN:
             text = " || ' ' || ".join(f"coalesce(t.{column}, '')" for column in columns)
             texts += self._here.all(
                 f"SELECT {name}, {text} FROM {table} t WHERE t.ns = ?1 AND EXISTS"
@@ -71,12 +78,48 @@ class SqlErasure(Struct, frozen=True):
             packed(nums),
         )
 
-    def blank_session(self, id: str, *, title: bool, summary: bool) -> None:
+    def blank_session(self, id: str, *, title: bool = False, summary: bool = False, project: bool = False) -> None:
         self._here.change(
             "UPDATE sessions SET title = CASE WHEN ?3 = 1 THEN NULL ELSE title END,"
-            " summary = CASE WHEN ?4 = 1 THEN NULL ELSE summary END WHERE ns = ?1 AND id = ?2",
-            id, int(title), int(summary),
+            " summary = CASE WHEN ?4 = 1 THEN NULL ELSE summary END,"
+            " project = CASE WHEN ?5 = 1 THEN NULL ELSE project END WHERE ns = ?1 AND id = ?2",
+            id, int(title), int(summary), int(project),
         )  # fmt: skip
+
+    def projects(self, session: str, without: Sequence[int]) -> set[str]:
+        """The projects of a session's tasks, and of its memories without some."""
+        return set(self._here.first(
+            "SELECT m.project FROM session_memories l JOIN memories m ON m.ns = ?1 AND m.num = l.num"
+            " WHERE l.ns = ?1 AND l.session = ?2 AND m.project IS NOT NULL"
+            " AND m.num NOT IN (SELECT value FROM NUMBERS(?3))"
+            " UNION SELECT project FROM tasks WHERE ns = ?1 AND session = ?2 AND project IS NOT NULL",
+            session, packed(without),
+        ))  # fmt: skip
+
+    def drop_sessions(self, ids: Sequence[str]) -> list[str]:
+        """Of these, those go to which no memory, task, event or recorded recall belongs; gives which."""
+        referring = " AND ".join(
+            f"NOT EXISTS (SELECT 1 FROM {table} r WHERE r.ns = ?1 AND r.session = sessions.id)"
+            for table in ("session_memories", "tasks", "events", "snapshots")
+        )
+        gone = self._here.first(
+            f"SELECT id FROM sessions WHERE ns = ?1 AND id IN (SELECT value FROM TEXTS(?2)) AND {referring}"
+            " ORDER BY id",
+            packed(ids),
+        )
+        for table, column in (("sessions", "id"), ("session_owners", "session")):
+            self._here.change(
+                f"DELETE FROM {table} WHERE ns = ?1 AND {column} IN (SELECT value FROM TEXTS(?2))", packed(gone)
+            )
+        return gone
+
+    def logged(self, sessions: Sequence[str]) -> list[str]:
+        """Of these sessions, those that the log names, in which nothing is ever changed."""
+        return self._here.first(
+            "SELECT DISTINCT session FROM audit WHERE namespace = (SELECT name FROM namespaces WHERE id = ?1)"
+            " AND session IN (SELECT value FROM TEXTS(?2)) ORDER BY 1",
+            packed(sessions),
+        )
 
     def blank_task(self, id: str) -> None:
         """Its words go; its reward stays, as a number."""
