@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import apsw
+import psycopg
 import pytest
 from test_store_contract import ENCODER, row
 
+import postgres
+from recallens.model.memory import encode_id
+from recallens.store.postgres.migrations import MIGRATIONS as POSTGRES
 from recallens.store.sqlite import connection
 from recallens.store.sqlite.migrations import MIGRATIONS
 from recallens.store.sqlite.store import SqliteStore
@@ -54,3 +59,21 @@ def test_vectors_from_before_there_were_parts_are_the_first_part(tmp_path: Path)
         assert list(tx.vectors.changes(ENCODER, 0)) == [(nums[0], 0, b"1"), (nums[0], 1, b"more")]
     assert store.check(None).problems == []
     store.close()
+
+
+def test_what_an_agent_dated_before_there_were_recorded_times_has_that_of_its_id() -> None:
+    kept = START_MS + 123
+    id = encode_id(kept, 12345)
+    rows = [(id, "working", "agent", 5), (id, "working", "mcp:x", kept), (id, "trusted", "agent", 5),
+            (id, "working", "claude-code", 5), (id, "quarantine", "mcp", 5)]  # fmt: skip
+    old = apsw.Connection(":memory:")
+    old.execute("CREATE TABLE memories (id TEXT, zone TEXT, source TEXT, created INTEGER)")
+    old.executemany("INSERT INTO memories VALUES (?, ?, ?, ?)", rows)
+    old.execute(dict(MIGRATIONS)["0023-recorded"])
+    assert [recorded for (recorded,) in old.execute("SELECT recorded FROM memories")] == [kept, None, None, None, kept]
+    with psycopg.connect(postgres.empty_database(), autocommit=True) as server:
+        server.execute("CREATE TABLE memories (id text, zone text, source text, created bigint)")
+        server.cursor().executemany("INSERT INTO memories VALUES (%s, %s, %s, %s)", rows)
+        server.execute(dict(POSTGRES)["0006-recorded"].encode())
+        found = server.execute("SELECT recorded FROM memories ORDER BY zone, source, created").fetchall()
+    assert [recorded for (recorded,) in found] == [kept, None, kept, None, None]

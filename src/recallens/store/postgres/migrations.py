@@ -259,7 +259,7 @@ UPDATE memories SET gist = 0;
 -- ten digits; which of them agents wrote, the source.
 ALTER TABLE memories ADD COLUMN recorded bigint;
 UPDATE memories SET recorded = (
-    SELECT sum((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, place + 1, 1)) - 1)::bigint
+    SELECT sum((strpos('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(memories.id, place + 1, 1)) - 1)::bigint
         << (45 - 5 * place))::bigint
     FROM generate_series(0, 9) AS place
 ) WHERE zone <> 'trusted' AND (source = 'agent' OR source = 'mcp' OR source LIKE 'mcp:%');

@@ -387,7 +387,7 @@ UPDATE memories SET gist = 0;
 -- ten digits; which of them agents wrote, the source.
 ALTER TABLE memories ADD COLUMN recorded INTEGER;
 UPDATE memories SET recorded = (
-    SELECT sum((instr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(id, place.value + 1, 1)) - 1)
+    SELECT sum((instr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', substr(memories.id, place.value + 1, 1)) - 1)
         << (45 - 5 * place.value))
     FROM json_each('[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]') place
 ) WHERE zone <> 'trusted' AND (source = 'agent' OR source = 'mcp' OR source LIKE 'mcp:%');
