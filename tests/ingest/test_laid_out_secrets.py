@@ -1,7 +1,7 @@
 """Secrets that a layout names, in both languages, and honest texts of the same layouts.
 
 The first 60 of each list were written before the rules, and every second one of them was looked at only when these were
-done; the others were written after that, and asked once.
+done; the others were written then, and the rules were mended once more by what they showed.
 """
 
 from __future__ import annotations
