@@ -59,7 +59,7 @@ class Caller:
 
     @property
     def sight(self) -> Sight:
-        return Sight(self.scopes, self.sees_withheld)
+        return Sight(self.scopes, self.sees_withheld, self.owner)
 
     @property
     def actor(self) -> Actor:
