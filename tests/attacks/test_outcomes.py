@@ -222,7 +222,7 @@ def test_a_call_that_comes_to_no_operation_is_written_down(engine: Engine) -> No
 def test_an_unknown_argument_of_a_tool_is_written_down(engine: Engine) -> None:
     known, _ = engine.tokens.create(["default"], right="write")
 
-    offer = Offer(lambda: engine, lambda engine, request: token_of(known), TOOLS, by_token=True)
+    offer = Offer(lambda: engine, lambda engine, request: token_of(known), TOOLS)
     tool = next(each for each in TOOLS if each.name == "search_memory")
     answer = called(offer, tool, {"query": "x", "nonsense": 1}, CallContext())
     assert answer["isError"]

@@ -4,8 +4,7 @@
 is of it alone, so no method takes a namespace. One that does not exist has no `state` and reads as empty; until
 `writer.ensure(at)` makes it, every change raises NotFound. What belongs to no single namespace is on `store.read_all()`
 and `store.write_all()`; there `whole.at(namespace)` leads into one, and `reader.whole` back. A memory is known by its
-number, which is given once. What is not there, or not for the `sight` of who reads,
-is left out: withheld memories, and what others did in their sessions and tasks.
+number, which is given once. What is not for the `sight` of who reads is left out.
 """
 
 from __future__ import annotations
