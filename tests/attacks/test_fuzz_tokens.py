@@ -44,6 +44,8 @@ PAGES = (
 NAMED_PAGES = ("/memories/{}", "/timeline/{}", "/snapshots/{}", "/snapshots/{}/download")
 # These letters stand in no request: where an answer holds them, it gave away what they were planted in.
 FOREIGN, GATED = "zzforeign", "zzgated"
+# The words of the person's session and task, which an agent on their machine sees and no token.
+OWN = "zzpersonal"
 WORDS = (
     "cache", "deploy", "vault rent", "salary", "billing", "who owns billing", "what is the vault rent", "last week",
     "캐시", "배포는 언제", "금고 임대료", "yesterday", "how long are lookups cached", "", "m1", "zz", "*", "%",
@@ -78,7 +80,12 @@ def furnished(engine: Engine, folder: Path) -> World:
         engine.tasks.log(task.id, f"log of {mark}", namespace=place)
         recall = engine.layers.search("cache", session=f"s-{place}", namespace=place).recall
         names += [task.id, f"s-{place}", engine.recalls.snapshot_of(recall).snapshotId]
-    names += [f"m{number}" for number in range(1, 30)]
+    engine.sessions.start("s-default", title=f"{OWN} title")
+    task = engine.tasks.start(f"Deploy the cache {OWN}", session="s-default", worktree=f"{OWN}-tree")
+    engine.tasks.log(task.id, f"log {OWN} of the cache")
+    engine.tasks.used([names[0]], task=task.id)
+    engine.remember(Draft("The cache is warm by nine", session="s-default", task=task.id))
+    names += [task.id, *(f"m{number}" for number in range(1, 30))]
     notes = folder / "notes"
     notes.mkdir()
     (notes / f"{FOREIGN}.md").write_text(f"# {FOREIGN} cache\n\nThe cache of {FOREIGN}.\n", encoding="utf-8")
@@ -128,9 +135,9 @@ class Fuzzer:
         return chance.choice(WORDS if chance.random() < 0.4 else self.world.names)
 
 
-def leaks(text: str, given: str) -> set[str]:
+def leaks(text: str, given: str, *marks: str) -> set[str]:
     lowered, said = text.lower(), given.lower()
-    return {mark for mark in (FOREIGN, GATED) if mark in lowered and mark not in said}
+    return {mark for mark in (FOREIGN, GATED, *marks) if mark in lowered and mark not in said}
 
 
 _READING = tuple(route for route in ROUTES if route.operation.needs is Right.READ)
@@ -169,7 +176,7 @@ def test_no_call_gives_away_what_is_not_the_callers(opened: Open, tmp_path: Path
                 response = client.request(method, path, **sent)
                 text = response.text + repr(dict(response.headers))
                 assert response.status_code < 500 or response.status_code == 501, (number, method, path, given, text)
-                assert not leaks(text, path + repr(given)), (number, method, path, given, text[:2_000])
+                assert not leaks(text, path + repr(given), OWN), (number, method, path, given, text[:2_000])
                 answered["answered" if response.status_code < 400 else "refused"] += 1
     print(f"{who}: {dict(answered)}")
     assert answered["answered"] >= CALLS / 8, answered  # calls that are all refused show nothing

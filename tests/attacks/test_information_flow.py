@@ -418,7 +418,9 @@ def test_a_recap_of_what_is_meant_for_a_context_is_meant_for_it(engine: Engine) 
     assert recap.scopes == ("hr",)
     agent = token(engine)
     assert "4711" not in do(engine, agent, "search", query="salary of the plover", cut=False).text
-    assert "4711" not in do(engine, agent, "list_sessions").text + do(engine, agent, "get_session", id="s-1").text
+    assert do(engine, agent, "list_sessions").record["sessions"] == []  # nothing of it is for who does not hold hr
+    held = mcp(engine)
+    assert "4711" not in do(engine, held, "list_sessions").text + do(engine, held, "get_session", id="s-1").text
 
 
 def test_what_is_forgotten_later_is_in_no_recap(engine: Engine) -> None:

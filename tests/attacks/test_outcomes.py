@@ -17,7 +17,7 @@ from attacks.agent_texts import HONEST, PLANTED
 from attacks.test_information_flow import do, mcp, person, token
 from recallens.cli.main import main
 from recallens.engine import Engine
-from recallens.errors import NotAllowed, NotFound
+from recallens.errors import NotFound
 from recallens.ingest.draft import Draft
 from recallens.ingest.suspicion import holds, suspicions
 from recallens.mcp.calls import CallContext, Offer, called
@@ -222,7 +222,7 @@ def test_a_call_that_comes_to_no_operation_is_written_down(engine: Engine) -> No
 def test_an_unknown_argument_of_a_tool_is_written_down(engine: Engine) -> None:
     known, _ = engine.tokens.create(["default"], right="write")
 
-    offer = Offer(lambda: engine, lambda engine, request: token_of(known), TOOLS, by_token=True)
+    offer = Offer(lambda: engine, lambda engine, request: token_of(known), TOOLS)
     tool = next(each for each in TOOLS if each.name == "search_memory")
     answer = called(offer, tool, {"query": "x", "nonsense": 1}, CallContext())
     assert answer["isError"]
@@ -256,7 +256,7 @@ def test_a_token_ends_and_logs_only_what_it_started(engine: Engine) -> None:
         }  # fmt: skip
         before = engine.tasks.get(id), do(engine, person(), "stats").record
         for name, given in attempts.items():
-            with pytest.raises(NotAllowed, match="started by another"):
+            with pytest.raises(NotFound, match="no task"):
                 do(engine, other, name, **given)
         assert (engine.tasks.get(id), do(engine, person(), "stats").record) == before
         do(engine, one if starter is one else person(), "log_task", id=id, content="the limit was raised")
@@ -271,9 +271,10 @@ def test_a_token_writes_and_asks_nothing_in_anothers_task(engine: Engine) -> Non
     holder = token_of(engine.tokens.create(["default"], right="write", scopes=["hr"])[0])
     engine.remember("Salaries are paid on the 25th", scopes=["hr"])
     task = engine.tasks.start("Write down when salaries are paid")
-    with pytest.raises(NotAllowed, match="started by another"):
-        do(engine, holder, "remember", content="Salaries are not paid at all", task=task.id)
-    assert do(engine, holder, "search", query="when are salaries paid", task=task.id).record["results"]
+    for name, given in {"remember": {"content": "Salaries are not paid at all"}, "add_gotcha": {"title": "No salary"},
+                        "search": {"query": "when are salaries paid"}}.items():  # fmt: skip
+        with pytest.raises(NotFound, match="no task"):
+            do(engine, holder, name, **given, task=task.id)
     episode = engine.tasks.end(task.id, reward=1.0, summary="They are paid on the 25th").episode
     assert engine.get(episode).scopes == ()
     own = do(engine, holder, "begin_work", task="Write down when salaries are paid").record["taskId"]

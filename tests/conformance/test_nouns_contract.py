@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -35,7 +36,9 @@ from recallens.model.memory import (
     Usage,
     Zone,
 )
+from recallens.model.recall import SessionContext
 from recallens.model.salience import DAY_MS
+from recallens.model.state import Sight
 from recallens.model.task import Task
 from recallens.model.trust import Change, Input, InputKind, ProposedChange
 from recallens.model.vault import Link, NoteEnding, NoteLife, Placed, Seen, VaultFile, VaultOptions
@@ -292,6 +295,53 @@ def test_sessions_are_listed_with_what_was_used_in_them(store: Store) -> None:
         assert [session.id for session, _ in reader.sessions.latest(1, 1)] == ["s"]
         assert reader.sessions.links("t") == [(nums[0], Usage.RECALLED, START_MS + 20)]
         assert reader.sessions.owner("u") == (True, "token")
+
+
+def test_a_token_sees_of_anothers_session_what_was_made_there_and_of_anothers_task_nothing(store: Store) -> None:
+    """The token's name holds what SQL and JSON are made of: it reaches the statements as a text and nothing else."""
+    mine = """to'k"en?1"""
+    first, second = written(store, "a", "b", session="s", project="p")
+    with store.write("n") as tx:
+        tx.sessions.put(Session("s", "n", 7, title="of others", ended=8, project="hidden"))
+        tx.sessions.put(Session("t", "n", 9, title="my own"))
+        tx.sessions.put(Session("empty", "n", 9))
+        tx.sessions.own("t", mine)
+        tx.sessions.own("s", "another")
+        for session in "st":
+            tx.sessions.link(session, [first], Usage.RECALLED, START_MS + 20)
+        tx.tasks.put(task("T", owner=mine))
+        tx.tasks.put(task("U"))
+        tx.tasks.put(task("V", owner="another"))
+        tx.tasks.put_artifact(Artifact("A", "n", "U", "log", "a log", START_MS))
+        tx.trail.record([Event("n", EventKind.RECALLED, 1)], [first])
+    with store.read("n", Sight(owner=mine)) as reader:
+        stub = Session("s", "n", reader.memories.get([first])[first].created, project="p")
+        own = Session("t", "n", 9, title="my own")
+        assert reader.sessions.latest(9, 0) == [(stub, 2), (own, 1)]
+        assert [reader.sessions.get(id) for id in ("s", "t", "empty")] == [stub, own, None]
+        assert [usage for _, usage, _ in reader.sessions.links("s")] == [Usage.CREATED, Usage.CREATED]
+        assert [usage for _, usage, _ in reader.sessions.links("t")] == [Usage.RECALLED]
+        assert (reader.sessions.numbers("s"), reader.sessions.numbers("t")) == ([first, second], [first])
+        assert reader.sessions.sources([first]) == {first: stub}
+        contexts = reader.sessions.contexts([first, second])
+        assert contexts == {first: SessionContext(own, 1, Usage.RECALLED),
+                            second: SessionContext(stub, 2, Usage.CREATED)}  # fmt: skip
+        assert reader.memories.page(Listing(session="s")).total == 2
+        some: dict[str, Any] = {"running": None, "project": None, "session": None, "limit": 9, "offset": 0}
+        assert [each.id for each in reader.tasks.latest(**some)] == ["T"]
+        assert [reader.tasks.get(id) is None for id in "TUV"] == [False, True, True]
+        totals = reader.statistics()["totals"]
+        assert [totals[table] for table in ("sessions", "tasks", "artifacts", "events")] == [2, 1, 0, 0]
+    with store.write("n") as tx:
+        tx.memories.update(first, {"status": Status.FORGOTTEN})
+        assert [each.id for each in tx.tasks.latest(**some, owner=mine)] == ["T"]
+    with store.read("n", Sight(owner=mine)) as reader:
+        later = structs.replace(stub, started=reader.memories.get([second])[second].created)
+        assert reader.sessions.latest(9, 0) == [(later, 1), (own, 0)]
+    with store.write("n") as tx:
+        tx.memories.update(second, {"status": Status.FORGOTTEN})
+    with store.read("n", Sight(owner=mine)) as reader:  # nothing is left that it may see of the other session
+        assert reader.sessions.latest(9, 0) == [(own, 0)]
 
 
 def test_turns_are_those_of_the_same_session(store: Store) -> None:

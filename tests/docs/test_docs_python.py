@@ -23,6 +23,7 @@ INNER = {
     "core.memory", "core.new_id", "core.num", "core.reading", "core.state", "core.use_encoding",
     "layers.states", "core.discard_index", "core.making", "core.refuse_read_only", "crafts.put",
     "encoder.change", "encoder.drain_quietly", "audit.watched", "core.await_vectors", "core.second_key",
+    "tasks.refuse_anothers",
 }  # fmt: skip
 
 START, END = "<!-- options: written by `python tests/docs/test_docs_python.py` -->", "<!-- end of options -->"

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "recallens"
 
 # The most that the tree may have of each; to be tightened whenever it has become smaller.
-MOST_FILES = 409
-MOST_LINES = 72_400
+MOST_FILES = 412
+MOST_LINES = 73_200
 MOST_LINES_OF_THE_MEDIAN = 160
 MOST_LINES_OF_A_FILE = 475
 MOST_NAMES_OF_THE_ENGINE = 30

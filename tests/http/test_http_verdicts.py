@@ -16,10 +16,10 @@ BAD_TOKEN = "rcl_" + "x" * 43
 
 # What a token only proposes against the person's memories: told by 202.
 PROPOSED = frozenset(("edit_memory", "forget", "restore", "deemphasise", "supersede", "relate"))
-# The examples name recalls of the person at the machine, which are no token's.
-OF_THE_PERSON = {"get_snapshot", "replay", "diff"}
-# The task of the scene is the person's: a token logs into and ends those that it started.
-OF_ANOTHER = {"log_task", "end_task", "finish_work"}
+# The examples name recalls, a session and a task of the person at the machine, which are no token's.
+OF_THE_PERSON = {
+    "get_snapshot", "replay", "diff", "get_session", "get_task", "log_task", "end_task", "finish_work",
+}  # fmt: skip
 
 
 def verdicts(route: Route) -> dict[str, int]:
@@ -28,9 +28,9 @@ def verdicts(route: Route) -> dict[str, int]:
     return {
         "no token": 401,
         "bad token": 401,
-        "read": 404 if theirs else route.status if needs is Right.READ else 403,
+        "read": 403 if needs is not Right.READ else 404 if theirs else route.status,
         "other namespace": 404 if needs is not Right.LOCAL else 403,
-        "write": 404 if theirs else done if needs is not Right.LOCAL and route.name not in OF_ANOTHER else 403,
+        "write": 404 if theirs else done if needs is not Right.LOCAL else 403,
     }
 
 

@@ -152,18 +152,25 @@ def test_aliases_are_there_only_when_asked_for() -> None:
 # ── the hints are true ──
 
 
+# That an agent called is written down in the audit log whatever it calls, and changes nothing else.
+LOG = ("audit", "audit_heads", "audit_marks", "digests", "sqlite_sequence")
+
+
 class Watch:
-    """Whether anyone else has committed a change to the store since the last look."""
+    """Whether anyone else has committed a change to the store since the last look, beside the audit log."""
 
     def __init__(self, store: Path) -> None:
         self.connection = sqlite3.connect(store)
-        self.seen = self.version()
+        self.seen = self.rows()
 
-    def version(self) -> int:
-        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+    def rows(self) -> dict[str, list[tuple[object, ...]]]:
+        named = self.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {
+            name: self.connection.execute(f"SELECT * FROM {name}").fetchall() for (name,) in named if name not in LOG
+        }
 
     def changed(self) -> bool:
-        before, self.seen = self.seen, self.version()
+        before, self.seen = self.seen, self.rows()
         return before != self.seen
 
 

@@ -299,7 +299,7 @@ class Core:
         read = self.store.recalling if recalls else self.store.read
         apart = recalls and self.settings.read_url is not None
         while True:
-            with read(namespace, self.actor.sight.held) as reader:
+            with read(namespace, self.actor.sight) as reader:
                 state = reader.state
                 self.refresh_encoding(self.store.meta(META_ENCODER_KEY) if state is None else state.encoder)
                 if state is None:
@@ -352,7 +352,7 @@ class Core:
 
     def read(self, namespace: str | None) -> AbstractContextManager[Reader]:
         """One snapshot of a namespace as who acts sees it; one that does not exist reads as empty."""
-        return self.store.read(self.namespace(namespace), self.actor.sight.held)
+        return self.store.read(self.namespace(namespace), self.actor.sight)
 
     @contextmanager
     def reading(self, namespace: str | None) -> Iterator[Reader]:

@@ -11,7 +11,7 @@ from recallens.engine.core import Core
 from recallens.engine.crafts import Crafts
 from recallens.engine.encoder import StoreEncoder
 from recallens.engine.ingest import Ingest
-from recallens.errors import InvalidInput, NotAllowed, NotFound, UnknownOption
+from recallens.errors import InvalidInput, NotFound, UnknownOption
 from recallens.ingest.crafts import counted
 from recallens.ingest.credit import evidence_of_use, work_log
 from recallens.ingest.curation import strengthen
@@ -223,24 +223,26 @@ class Tasks:
 
     def get(self, task: str, *, namespace: str | None = None) -> Task:
         with self._core.reading(namespace) as reader:
-            return _task(reader, task)
+            return _task(reader, task, self._core.actor)
+
+    def refuse_anothers(self, task: str, *, namespace: str | None = None) -> None:
+        """Who acts as a token writes in no task that another started; a name that no task has yet is nobody's."""
+        with self._core.store.read(self._core.namespace(namespace)) as reader:
+            known = reader.tasks.get(clean(task).strip())
+        if known is not None and not known.is_of(self._core.actor.owner):
+            raise NotFound(f"no task {task!r} of yours", hint="Name one of your own, or none.")
 
     def running(self, task: str, purpose: str, *, namespace: str | None = None) -> Task:
         with self._core.reading(namespace) as reader:
             return self._own(reader, task, purpose)
 
     def _own(self, reader: Reader, id: str, purpose: str) -> Task:
-        """A running task that whoever acts may change: a token those that it started, everybody else any."""
-        task = _task(reader, id)
+        """A running task that whoever acts may change."""
+        task = _task(reader, id, self._core.actor)
         if not task.running:
             raise InvalidInput(
                 f"the task {task.id!r} has ended with reward {task.reward:g}: you cannot {purpose}",
                 hint="Nothing was changed. `recallens task start` starts another.",
-            )
-        if not task.is_of(self._core.actor.owner):
-            raise NotAllowed(
-                f"the task {task.id!r} was started by another, who may log to it and end it",
-                hint="Start one of your own; the person at the machine may end any.",
             )
         return task
 
@@ -348,10 +350,13 @@ def _attempt_of(tx: Reader, task: Task, logs: Sequence[Artifact]) -> str:
     return max(agreed, key=lambda wording: agreed[wording], default=task.id)
 
 
-def _task(reader: Reader, id: str) -> Task:
+def _task(reader: Reader, id: str, actor: Actor) -> Task:
+    """A task of whoever acts: to a token another's is not there, also within a write, which sees all of them."""
     task = reader.tasks.get(clean(id).strip())
-    if task is None:
-        latest = reader.tasks.latest(running=True, project=None, session=None, limit=SHOWN_RUNNING, offset=0)
+    if task is None or not task.is_of(actor.owner):
+        latest = reader.tasks.latest(
+            running=True, project=None, session=None, limit=SHOWN_RUNNING, offset=0, owner=actor.owner
+        )
         at_work = ", ".join(each.id for each in latest)
         raise NotFound(
             f"no task {id!r} in this namespace",

@@ -1,8 +1,8 @@
-"""The keyed log: its key and its anchor outside the store, and what a token's call leaves in it.
+"""The keyed log: its key and its anchor outside the store, and what the call of a token or an agent leaves in it.
 
-A call of a token is watched from its beginning to its answer. Each transaction in which it changes something holds the
-entry that says so; what it was given beside that has an entry before the answer leaves. Where an entry cannot be
-written, nothing is changed and nothing is answered.
+Such a call is watched from its beginning to its answer. Each transaction in which it changes something holds the entry
+that says so; what it was given beside that has an entry before the answer leaves. Where an entry cannot be written,
+nothing is changed; a token is not answered either, and an agent on the person's machine is told.
 """
 
 from __future__ import annotations
@@ -263,13 +263,17 @@ class References(msgspec.Struct):
 
 
 class Witness:
-    """Sees what one call of a token changes and is given."""
+    """Sees what one call of a token or an agent changes and is given.
+
+    `missing` is why the log lacks what it was given, where it is answered all the same.
+    """
 
     def __init__(self, log: AuditLog, act: Act) -> None:
         self._log, self._act = log, act
         self._told = False
         self._known: set[int] = set()  # the memories that an entry of this call names
         self.given = References()
+        self.missing: str | None = None
 
     @property
     def who(self) -> str | None:
@@ -315,9 +319,11 @@ class Witness:
 
 @contextmanager
 def watched(
-    log: AuditLog, *, who: str, what: str, namespace: str, session: object = None, question: object = None
-) -> Iterator[Witness]:
-    """A call of a token, from its beginning to its answer. What is done within another call is a part of that."""
+    log: AuditLog, *, who: str, what: str, namespace: str, session: object = None, question: object = None,
+    answered_anyway: bool = False,
+) -> Iterator[Witness]:  # fmt: skip
+    """A call of a token or an agent, from its beginning to its answer. What is done within another call is a part of
+    that. What changes nothing is `answered_anyway` where no entry of it can be written, or fails."""
     outer = WITNESS.get()
     if isinstance(outer, Witness):
         yield outer
@@ -326,7 +332,8 @@ def watched(
     named = named and without_secrets(named)[:LONGEST_SESSION]
     witness = Witness(log, Act(namespace, what, log.clock(), who, named))
     if isinstance(question, str) and question:
-        witness.asks(question)
+        with suppress(*((AuditFailed,) if answered_anyway else ())):  # without a key it has no digest, and no entry
+            witness.asks(question)
     before = WITNESS.set(witness)
     try:
         yield witness
@@ -339,7 +346,12 @@ def watched(
         raise
     else:
         WITNESS.reset(before)
-        witness.finish()
+        try:
+            witness.finish()
+        except RecallensError as error:
+            if not answered_anyway:
+                raise
+            witness.missing = error.message
     finally:
         if WITNESS.get() is witness:
             WITNESS.reset(before)

@@ -23,6 +23,7 @@ from recallens.text.normalize import clean
 if TYPE_CHECKING:
     from recallens.config import Settings
     from recallens.engine import Engine
+    from recallens.model.audit import Agent
     from recallens.operations import Answer, Caller, Written
 
 log = logging.getLogger("recallens.mcp")
@@ -34,7 +35,6 @@ class Offer(Struct, frozen=True):
     engine: Callable[[], Engine]
     caller: Callable[[Engine, Any], Caller]  # who asks, by the HTTP request, which is None over stdio
     tools: tuple[Tool, ...]
-    by_token: bool = False  # whether who asks may be a token, whose calls are written down
 
 
 class CallContext(Struct, frozen=True):
@@ -75,30 +75,38 @@ def called(offer: Offer, tool: Tool, arguments: Mapping[str, Any], asked: CallCo
         return failed(f"unexpected {type(error).__name__} in {tool.name}; the server's log has it as trace {trace}.")
     from recallens.operations import Answer
 
+    told = [] if answer.notice is None else [{"type": "text", "text": f"Notice: {answer.notice}"}]
     if isinstance(answer, Answer) and "format" in tool.defaults:
-        return {"content": [], "structuredContent": answer.record}
-    return {"content": [{"type": "text", "text": answer.text}]}
+        return {"content": told, "structuredContent": answer.record}
+    return {"content": [{"type": "text", "text": answer.text}, *told]}
 
 
 def performed(offer: Offer, operation: str, arguments: Mapping[str, Any], asked: CallContext) -> Answer | Written:
     from recallens.operations import OPERATIONS, perform
 
     engine = offer.engine()
+    answer = perform(OPERATIONS[operation], engine, _caller(offer, engine, asked), arguments, trace_id=asked.trace_id)
+    if answer.notice is not None:  # not every answer has a place for it
+        log.warning("%s: %s", operation, answer.notice)
+    return answer
+
+
+def _caller(offer: Offer, engine: Engine, asked: CallContext) -> Caller:
+    """Whoever comes by MCP is a program: what it does is not the person's, also where it shows no token."""
     caller = replace(offer.caller(engine, asked.request), source=source_of(asked.client), sees_withheld=False)
-    return perform(OPERATIONS[operation], engine, caller, arguments, trace_id=asked.trace_id)
+    return caller if caller.owner is not None else replace(caller, agent=agent_of(asked))
 
 
 @contextmanager
 def written_down(offer: Offer, what: str, asked: CallContext) -> Iterator[None]:
-    """Around what comes before an operation: a token that asks wrongly leaves an entry in the audit log."""
+    """Around what comes before an operation: who asks wrongly leaves an entry in the audit log."""
     try:
         yield
     except (RecallensError, ProtocolError) as error:
-        if offer.by_token:
-            from recallens.operations.operation import refused
+        from recallens.operations.operation import refused
 
-            engine = offer.engine()
-            refused(engine, offer.caller(engine, asked.request), what, error)
+        engine = offer.engine()
+        refused(engine, _caller(offer, engine, asked), what, error)
         raise
 
 
@@ -131,5 +139,17 @@ def token_caller(engine: Engine, token: str) -> Caller:
 
 def source_of(client: str | None) -> str:
     """Behind a prefix of ours, so that no client can pass for another source."""
-    named = " ".join(clean(client or "").split())[:LONGEST_CLIENT]
+    named = _called(client)
     return f"{SOURCE}:{named}" if named else SOURCE
+
+
+def agent_of(asked: CallContext) -> Agent:
+    """As the audit log names it, which goes by what the client says of itself: by that way, and by no other."""
+    from recallens.ingest.validate import without_secrets
+    from recallens.model.audit import Agent
+
+    return Agent("stdio" if asked.request is None else "http", without_secrets(_called(asked.client)))
+
+
+def _called(client: str | None) -> str:
+    return " ".join(clean(client or "").split())[:LONGEST_CLIENT]

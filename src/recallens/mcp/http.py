@@ -38,7 +38,7 @@ class McpEndpoint(Struct, frozen=True):
 
 def endpoint(engine: Engine, *, tools: tuple[Tool, ...] = TOOLS, limits: Limits | None = None) -> McpEndpoint:
     """For an application whose guard sets `request.state.caller`, as that of `recallens serve` does."""
-    offer = Offer(lambda: engine, lambda engine, request: caller_of(request), tools, by_token=True)
+    offer = Offer(lambda: engine, lambda engine, request: caller_of(request), tools)
     manager = StreamableHTTPSessionManager(
         app=build(offer), json_response=True, stateless=True, max_request_body_size=(limits or Limits()).body_bytes
     )

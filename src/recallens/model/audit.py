@@ -33,8 +33,26 @@ NAMESPACE_WALK_SHARE = 0.5
 NAMESPACE_WALK_LEAST = 50
 
 
+class Agent(Struct, frozen=True):
+    """A program that acts over MCP on the person's machine, without a token: by what way, and what it calls itself."""
+
+    transport: str  # stdio or http
+    client: str = ""
+
+    @property
+    def who(self) -> str:
+        """As an entry names it; no token's id has a colon."""
+        return f"{self.transport}:{self.client}"
+
+    @classmethod
+    def named(cls, who: str | None) -> Agent | None:
+        transport, colon, client = (who or "").partition(":")
+        return cls(transport, client) if colon else None
+
+
 class Act(Struct, frozen=True):
-    """Who does what. `who` is the id of a token, None the person at the machine; `at` is the machine's own time."""
+    """Who does what. `who` is the id of a token or names an `Agent`, None is the person at the machine; `at` is the
+    machine's own time."""
 
     namespace: str
     what: str  # an operation, or a page
@@ -226,7 +244,7 @@ class Anomaly(Struct, frozen=True):
 def anomalies(entries: Sequence[AuditEntry], memories: int) -> list[Anomaly]:
     """Patterns that an honest agent seldom shows, over the whole of the given entries.
 
-    A token is one asker, whatever sessions it names; of the person at the machine each session is one.
+    A token or an agent is one asker, whatever sessions it names; of the person at the machine each session is one.
     """
     found: list[Anomaly] = []
     askers: dict[tuple[str | None, str | None], list[AuditEntry]] = {}

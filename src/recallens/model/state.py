@@ -39,10 +39,16 @@ def not_held(memory: Memory, scopes: Collection[str]) -> list[str]:
 
 
 class Sight(Struct, frozen=True):
-    """What a caller may see: `everything`, or what is open to all and what is meant for the contexts that they hold."""
+    """What a caller may see: `everything`, or what is open to all and what is meant for the contexts that they hold.
+
+    What somebody did in a session or a task is theirs. An `owner`, the id of a token, sees of another's session only
+    that a memory which they may see was made in it, and of another's task nothing; without one every session and task
+    is seen, as by the person at the machine and a program that they run.
+    """
 
     scopes: frozenset[str] = frozenset()
     everything: bool = False
+    owner: str | None = None
 
     @property
     def held(self) -> frozenset[str] | None:

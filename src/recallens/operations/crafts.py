@@ -131,15 +131,15 @@ def _found(format: str, found: Sequence[Craft], nothing: str) -> Answer | Writte
 
 
 def add_skill(engine: Engine, call: Call, given: AddSkill) -> Answer:
-    return _recorded(engine, call, engine.crafts.record_skill(given.topic, **_kept(given, call, "topic")))
+    return _recorded(engine, call, engine.crafts.record_skill(given.topic, **_kept(engine, given, call, "topic")))
 
 
 def add_pattern(engine: Engine, call: Call, given: AddPattern) -> Answer:
-    return _recorded(engine, call, engine.crafts.record_pattern(given.title, **_kept(given, call, "title")))
+    return _recorded(engine, call, engine.crafts.record_pattern(given.title, **_kept(engine, given, call, "title")))
 
 
 def add_gotcha(engine: Engine, call: Call, given: AddGotcha) -> Answer:
-    return _recorded(engine, call, engine.crafts.record_gotcha(given.title, **_kept(given, call, "title")))
+    return _recorded(engine, call, engine.crafts.record_gotcha(given.title, **_kept(engine, given, call, "title")))
 
 
 def _recorded(engine: Engine, call: Call, craft: Craft) -> Answer:
@@ -150,7 +150,9 @@ def _recorded(engine: Engine, call: Call, craft: Craft) -> Answer:
     return Answer(craft_record(craft) | told, value=[craft], proposed=bool(waits))
 
 
-def _kept(given: AddCraft, call: Call, name: str) -> dict[str, Any]:
+def _kept(engine: Engine, given: AddCraft, call: Call, name: str) -> dict[str, Any]:
+    if given.task is not None:
+        engine.tasks.refuse_anothers(given.task, namespace=call.namespace)
     return given.beside("citations", name) | {
         "citations": tuple(parse_citation(text) for text in given.citations),
         "source": call.caller.source,

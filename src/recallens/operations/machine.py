@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from recallens.errors import EncoderError, StoreDamaged
 from recallens.ingest.validate import later
+from recallens.model.audit import Agent
 from recallens.model.memory import as_json
 from recallens.operations.arguments import Arguments
 from recallens.operations.operation import Answer, Call, Operation, Right
@@ -373,7 +374,7 @@ def _audit_record(entry: AuditEntry, known: Mapping[str, str]) -> dict[str, Any]
     """Of what is deleted for good, only that it was among them."""
     act, named = entry.act, [known[mark] for mark in entry.marks if mark in known]
     record = {
-        "id": entry.id, "number": entry.number, "at": act.at, "token": act.who, "operation": act.what,
+        "id": entry.id, "number": entry.number, "at": act.at, **_who(act.who), "operation": act.what,
         "error": act.outcome or None, "session": act.session, "questionDigest": act.question or None,
         "memories": named or None, "unnamed": entry.total - len(named) or None, "key": entry.key,
         "previous": entry.previous, "digest": entry.digest,
@@ -381,12 +382,18 @@ def _audit_record(entry: AuditEntry, known: Mapping[str, str]) -> dict[str, Any]
     return {name: value for name, value in record.items() if value is not None}
 
 
+def _who(who: str | None) -> dict[str, str]:
+    """A token by its id, an agent by the way that it comes and what it calls itself; of the person nothing."""
+    if (agent := Agent.named(who)) is not None:
+        return {"agent": agent.transport} | ({"client": agent.client} if agent.client else {})
+    return {} if who is None else {"token": who}
+
+
 def list_anomalies(engine: Engine, call: Call, asked: Arguments) -> Answer:
     anomalies = engine.audit.anomalies(namespace=call.namespace)
     records = [
-        {"kind": anomaly.kind, "session": anomaly.session, "count": anomaly.count, "about": anomaly.about}
-        | ({"token": anomaly.who} if anomaly.who is not None else {})
-        for anomaly in anomalies
+        {"kind": each.kind, "session": each.session, "count": each.count, "about": each.about, **_who(each.who)}
+        for each in anomalies
     ]
     return Answer({"anomalies": records}, value=anomalies)
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta, structs
 
-from recallens.errors import AwaitsReview, NotAllowed, NotFound
+from recallens.errors import AwaitsReview
 from recallens.ingest.citations import parse_citation
 from recallens.ingest.draft import Draft
 from recallens.ingest.validate import parse_when
@@ -125,11 +124,7 @@ class Feedback(Arguments, frozen=True, kw_only=True):
 def remember(engine: Engine, call: Call, given: Remember) -> Answer | Written:
     now = engine.core.clock()
     if given.task is not None:
-        with suppress(NotFound):  # a name that no task has yet is nobody's
-            if not engine.tasks.get(given.task, namespace=call.namespace).is_of(call.caller.owner):
-                raise NotAllowed(
-                    f"the task {given.task!r} was started by another", hint="Name one of your own, or none."
-                )
+        engine.tasks.refuse_anothers(given.task, namespace=call.namespace)
     said = given.beside("citations", "dedupe", "format")
     for name in said.keys() & {"created", "valid_from", "valid_until"}:
         said[name] = parse_when(said[name], now_ms=now)

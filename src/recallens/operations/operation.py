@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from recallens.errors import AwaitsReview, InvalidInput, NotAllowed, NotFound, RecallensError
 from recallens.ingest.validate import namespace_name, reference
+from recallens.model.audit import Agent
 from recallens.model.memory import Zone
 from recallens.model.state import OPEN_SCOPES, Sight
 from recallens.model.trust import Actor
@@ -19,6 +20,7 @@ from recallens.render.records import Record, to_line, to_text
 
 if TYPE_CHECKING:
     from recallens.engine import Engine
+    from recallens.engine.witness import Witness
     from recallens.model.recall import Recall
 
 
@@ -39,8 +41,9 @@ class Right(StrEnum):
 class Caller:
     """Whoever asks. `namespaces` of None are all of them: the person whose machine it is.
 
-    `home` is the namespace of a call that names none, `owner` the id of the token that asks, `zone` where what is
-    written enters and `source` what it is recorded as; None leaves both to what is written. `record=False` is a wish
+    `home` is the namespace of a call that names none, `owner` the id of the token that asks, `agent` the program that
+    asks without one, `zone` where what is written enters and `source` what it is recorded as; None leaves both to what
+    is written. `record=False` is a wish
     to leave no trace. `deliver` writes a recall as this caller is shown it, where that is not its record.
     `sees_withheld` is the person who looks after the store: they decide about what is withheld, and may ask from any
     context. Others hold the `scopes` that they were granted.
@@ -50,6 +53,7 @@ class Caller:
     namespaces: frozenset[str] | None = None
     home: str | None = None
     owner: str | None = None
+    agent: Agent | None = None
     zone: Zone | None = Zone.WORKING
     source: str | None = "agent"
     record: bool | None = None
@@ -59,7 +63,7 @@ class Caller:
 
     @property
     def sight(self) -> Sight:
-        return Sight(self.scopes, self.sees_withheld)
+        return Sight(self.scopes, self.sees_withheld, self.owner)
 
     @property
     def actor(self) -> Actor:
@@ -70,6 +74,11 @@ class Caller:
         return Actor(
             zone, self.owner, self.source, approves=approves, decides=person, sight=self.sight, dates=approves or person
         )
+
+    @property
+    def watched(self) -> str | None:
+        """By what name the audit log has all that they do; None is the person, whose searches alone it has."""
+        return self.owner if self.owner is not None or self.agent is None else self.agent.who
 
     @property
     def local(self) -> bool:
@@ -183,7 +192,8 @@ def chosen_namespace(caller: Caller, asked: str | None) -> str:
 @dataclass(frozen=True, slots=True)
 class Written:
     """An answer that is no JSON: what a renderer wrote. `record` is what it was written of, by which the audit log
-    names the memories: a text may hold fewer handles than it tells of, or the handles of others.
+    names the memories: a text may hold fewer handles than it tells of, or the handles of others. `notice` is what
+    could not be done beside the answer.
     """
 
     format: str
@@ -191,6 +201,7 @@ class Written:
     value: Any = None
     record: Callable[[], Any] = tuple
     proposed: bool = False  # nothing was changed: it waits for the person at the machine
+    notice: str | None = None
 
     @property
     def text(self) -> str:
@@ -203,7 +214,8 @@ class Answer:
 
     `on_one_line` writes the record as an agent's tool sends it. `value` is what the record was made of, for a printer
     at the machine. `failure` is what went wrong after the rest
-    was done: the record holds, and whoever prints it raises this afterwards.
+    was done: the record holds, and whoever prints it raises this afterwards. `notice` is what could not be done beside
+    the answer.
     """
 
     record: Record
@@ -213,6 +225,7 @@ class Answer:
     failure: RecallensError | None = None
     on_one_line: bool = False
     proposed: bool = False  # nothing was changed: it waits for the person at the machine
+    notice: str | None = None
 
     @property
     def text(self) -> str:
@@ -250,38 +263,60 @@ def perform(
 ) -> Answer | Written:  # fmt: skip
     """First whether it may be done, then whether it is asked rightly, then the thing itself.
 
-    What a token does, and what it is refused, stands in the audit log before it is answered.
+    What a token or an agent does, and what it is refused, stands in the audit log before it is answered. An agent that
+    only reads is answered without, too: with a notice, or where nothing can be written to the store.
     `strict` refuses a number given as text, and the like: what a schema says is then all that is taken. What the owner
     gives has been read by the command's own flags, and is judged by the engine, whose errors speak of those flags.
     """
-    if caller.owner is None:
+    if not _is_watched(engine, caller):
         return _performed(operation, engine, caller, given, trace_id, strict, progress)
-    named = given.get("namespace")
-    with engine.audit.watched(
-        who=caller.owner, what=operation.name, namespace=filed_under(caller, named),
-        session=given.get("session"), question=given.get("query"),
+    with _watched(
+        engine, caller, operation.name, given.get("namespace"), session=given.get("session"),
+        question=given.get("query"),
     ) as witness:  # fmt: skip
         answer = _performed(operation, engine, caller, given, trace_id, strict, progress)
         witness.given.add_record(answer.record if isinstance(answer, Answer) else answer.record())
-        return answer
+    missing = witness.missing
+    return answer if missing is None else replace(answer, notice=f"this call is not in the audit log: {missing}")
 
 
 def refused(engine: Engine, caller: Caller, what: str, error: Exception) -> None:
-    """Write down a call of a token that came to no operation."""
-    if caller.owner is not None:
-        with suppress(type(error)), _noted(engine, caller, what):
+    """Write down a call of a token or an agent that came to no operation."""
+    if _is_watched(engine, caller):
+        with suppress(type(error)), _watched(engine, caller, what):
             raise error
 
 
 def noted(engine: Engine, caller: Caller, what: str) -> None:
     """Write down a call of a token that is no operation."""
-    if caller.owner is not None:
-        with _noted(engine, caller, what):
+    if _is_watched(engine, caller):
+        with _watched(engine, caller, what):
             pass
 
 
-def _noted(engine: Engine, caller: Caller, what: str) -> AbstractContextManager[Any]:
-    return engine.audit.watched(who=caller.owner or "", what=what, namespace=filed_under(caller, None))
+def _is_watched(engine: Engine, caller: Caller) -> bool:
+    """A store that nobody can write to takes no entry: that keeps an agent of the person's from no answer."""
+    return caller.watched is not None and (caller.owner is not None or not engine.core.store.read_only)
+
+
+def _watched(
+    engine: Engine, caller: Caller, what: str, named: object = None, **asked: object
+) -> AbstractContextManager[Witness]:
+    """A token is answered where its entry can be written, and an agent also where it cannot."""
+    is_agent = caller.owner is None
+    if is_agent and not _is_known(engine, named):
+        named = None  # no log begins under a name that no namespace has
+    return engine.audit.watched(
+        who=caller.watched or "", what=what, namespace=filed_under(caller, named), answered_anyway=is_agent, **asked
+    )
+
+
+def _is_known(engine: Engine, named: object) -> bool:
+    with suppress(RecallensError):
+        if isinstance(named, str):
+            with engine.core.read(named) as reader:
+                return reader.state is not None
+    return False
 
 
 def filed_under(caller: Caller, named: object) -> str:

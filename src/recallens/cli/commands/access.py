@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -8,6 +9,7 @@ from recallens.cli.given import Given
 from recallens.cli.options import TEXT, now_ms, page, shared, shared_but_namespace
 from recallens.cli.screen import counted, moment, say
 from recallens.errors import StoreError
+from recallens.render.formats import as_name
 
 if TYPE_CHECKING:
     from recallens.model.audit import Token
@@ -136,7 +138,7 @@ def list_entries(given: Given, page: int, limit: int) -> None:
     def printed(answer: Answer) -> None:
         entries = answer.record["entries"]
         for entry in entries:
-            by = f"token {entry['token']}" if "token" in entry else "the person at the machine"
+            by = _asker(entry) or "the person at the machine"
             within = f"  session {entry['session']}" if "session" in entry else ""
             asked = f"  question {entry['questionDigest'][:_SHOWN_DIGEST]}" if "questionDigest" in entry else ""
             ended = f"  ({entry['error']})" if "error" in entry else ""
@@ -151,15 +153,24 @@ def list_entries(given: Given, page: int, limit: int) -> None:
     given.perform("list_audit", {"page": page, "limit": limit}, printed)
 
 
+def _asker(record: Mapping[str, Any]) -> str:
+    """A token, or an agent with the name that it gives itself; empty for the person."""
+    if "agent" in record:
+        return " ".join(
+            ("an agent over", record["agent"], *([as_name(record["client"])] if "client" in record else []))
+        )
+    return f"token {record['token']}" if "token" in record else ""
+
+
 @audit.command("anomalies")
 @shared
 def list_anomalies(given: Given) -> None:
     """Patterns that an honest agent seldom shows: repeat-query, namespace-walk, high-cardinality, rapid-fire."""
 
     def printed(answer: Answer) -> None:
-        for one in answer.value:
-            by = f"session {one.session}" if one.session else "without a session"
-            say(f"{one.kind}: {one.count:,} {one.about}, {f'token {one.who}' if one.who else by}")
+        for one in answer.record["anomalies"]:
+            by = f"session {one['session']}" if one["session"] else "without a session"
+            say(f"{one['kind']}: {one['count']:,} {one['about']}, {_asker(one) or by}")
         if not answer.value:
             click.echo("no anomalies")
 

@@ -199,7 +199,7 @@ def offered(opening: LazyEngine, tools: tuple[Tool, ...], token: str | None) -> 
 
     settings = opening.settings
     if token:
-        return Offer(opening, lambda engine, request: token_caller(engine, token), tools, by_token=True)
+        return Offer(opening, lambda engine, request: token_caller(engine, token), tools)
     return Offer(opening, lambda engine, request: local_caller(settings), tools)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from psycopg import Connection, OperationalError
@@ -13,6 +13,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from recallens.config import data_home
 from recallens.errors import InvalidInput
+from recallens.model.state import EVERYTHING, Sight
 from recallens.store.postgres.connection import (
     WordedErrors,
     closed,
@@ -73,23 +74,23 @@ class PostgresStore:
                 self._local.db = before
 
     @contextmanager
-    def read(self, namespace: str, held: Collection[str] | None = None) -> Iterator[Reader]:
+    def read(self, namespace: str, sight: Sight = EVERYTHING) -> Iterator[Reader]:
         with self._transaction(writes=False) as db:
-            yield PostgresTransaction(db, {}, {}).at(namespace, held)
+            yield PostgresTransaction(db, {}, {}).at(namespace, sight)
 
     @contextmanager
-    def recalling(self, namespace: str, held: Collection[str] | None = None) -> Iterator[Reader]:
+    def recalling(self, namespace: str, sight: Sight = EVERYTHING) -> Iterator[Reader]:
         """A snapshot of the replica, where there is one and it answers."""
         if self._replica is None:
-            with self.read(namespace, held) as reader:
+            with self.read(namespace, sight) as reader:
                 yield reader
             return
         with WordedErrors(self.location), ExitStack() as opened:
             try:
                 replica = transaction(self._replica, self._role, writes=False, clustered=self._clustered)
-                reader = PostgresTransaction(opened.enter_context(replica), {}, {}).at(namespace, held)
+                reader = PostgresTransaction(opened.enter_context(replica), {}, {}).at(namespace, sight)
             except (PoolTimeout, OperationalError):
-                reader = opened.enter_context(self.read(namespace, held))
+                reader = opened.enter_context(self.read(namespace, sight))
             yield reader
 
     @contextmanager

@@ -6,10 +6,11 @@ A transaction sees the rows of one namespace at a time: what is asked of all is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from recallens.model.audit import ChainHead
+from recallens.model.state import EVERYTHING, Sight
 from recallens.store.postgres.database import PostgresDatabase
 from recallens.store.records import META_ENCODER_KEY, NamespaceState, ReplicaLag, Unencoded
 from recallens.store.sql.connection import NamespaceConnection
@@ -47,11 +48,11 @@ class PostgresTransaction:
         self._db.enter_whole()
         return SqlPortable(self._db)
 
-    def at(self, namespace: str, held: Collection[str] | None = None) -> PostgresNamespace:
-        return SqlNamespace(self._connection(namespace, held), self._cache, self)
+    def at(self, namespace: str, sight: Sight = EVERYTHING) -> PostgresNamespace:
+        return SqlNamespace(self._connection(namespace, sight), self._cache, self)
 
-    def _connection(self, namespace: str, held: Collection[str] | None = None) -> NamespaceConnection:
-        return NamespaceConnection(self._db, namespace, self._numbers, held)
+    def _connection(self, namespace: str, sight: Sight = EVERYTHING) -> NamespaceConnection:
+        return NamespaceConnection(self._db, namespace, self._numbers, sight)
 
     def _execute(self, sql: str, *values: Any) -> list[Any]:
         self._db.enter_whole()

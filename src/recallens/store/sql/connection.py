@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
 from recallens.errors import NotFound
+from recallens.model.state import EVERYTHING, Sight
 from recallens.store.candidates import CandidateReader
 from recallens.store.records import META_ENCODER_KEY, LexicalEntry, NamespaceState
 from recallens.store.sql.rows import Row, decoded
@@ -103,6 +104,11 @@ def shown(held: str) -> str:
     )
 
 
+def _list(texts: Iterable[str]) -> str:
+    """Texts as a JSON list that is a literal of SQL."""
+    return f"'[{', '.join(map(_escaped, texts))}]'"
+
+
 def _escaped(text: str) -> str:
     """A text in JSON of which no letter can be taken for SQL, nor for a word of the dialect."""
     units = text.encode("utf-16-be", "surrogatepass").hex()
@@ -113,13 +119,13 @@ class NamespaceConnection(Struct):
     """A connection in a transaction, bound to one namespace: each statement gets the namespace's key as ?1.
 
     `numbers` is shared by everything that one write transaction changes, and holds its number in each namespace.
-    `held` are the contexts of who reads, where they may not see everything.
+    `sight` is what who reads may see; who writes sees everything.
     """
 
     db: Database
     name: str
     numbers: dict[int, int]
-    held: Collection[str] | None = None
+    sight: Sight = EVERYTHING
     state: NamespaceState | None = None
     key: int = NOWHERE
 
@@ -134,9 +140,26 @@ class NamespaceConnection(Struct):
     @property
     def open(self) -> str:
         """The condition under which who reads may see the row `m` of the memories; empty where they see everything."""
-        if self.held is None:
-            return ""
-        return shown(f"'[{', '.join(map(_escaped, sorted(self.held)))}]'")
+        held = self.sight.held
+        return "" if held is None else shown(_list(sorted(held)))
+
+    def theirs(self, owner: str) -> str:
+        """The condition under which what a token did is of who reads, by the column that names the token; empty where
+        they see what everybody did."""
+        mine = self.sight.owner
+        return "" if mine is None else f"{owner} = (SELECT value FROM TEXTS({_list((mine,))}))"
+
+    def own_session(self, session: str) -> str:
+        """The condition under which a session is of who reads, by the column that has its id; empty as above."""
+        mine = self.theirs("w.owner")
+        own = f"SELECT 1 FROM session_owners w WHERE w.ns = ?1 AND w.session = {session} AND {mine}"
+        return f"({own}) IS NOT NULL" if mine else ""
+
+    def linked(self, link: str) -> str:
+        """Of the rows `link` of memories in sessions, those that who reads may know of: all of their own sessions, and
+        of others' what was made there."""
+        own = self.own_session(f"{link}.session")
+        return f" AND ({link}.usage = 'created' OR {own})" if own else ""
 
     def __post_init__(self) -> None:
         self.db.lock(self.name)

@@ -257,7 +257,7 @@ class SqlMemories(Struct, frozen=True):
             " OR (status = 'active' AND (zone = 'quarantine' OR review = 'proposed'"
             " OR num IN (SELECT source FROM relations WHERE ns = ?1 AND type = 'MAY_SUPERSEDE'"
             " AND valid_until IS NULL UNION ALL SELECT other FROM proposals WHERE ns = ?1 AND change = 'supersede'"
-            f" AND decided IS NULL){again if self._here.held is None else ''}))) ORDER BY created, id"
+            f" AND decided IS NULL){again if self._here.sight.everything else ''}))) ORDER BY created, id"
         )
 
     def scoped(self) -> list[tuple[str, int]]:
@@ -282,7 +282,8 @@ class SqlMemories(Struct, frozen=True):
         filters = {
             **{f"m.{column} = {{}}": getattr(listing, column) for column in ("project", "sector", "kind", "tier")},
             "m.num IN (SELECT num FROM labels WHERE ns = ?1 AND kind = 'tag' AND value = {})": listing.tag,
-            "m.num IN (SELECT num FROM session_memories WHERE ns = ?1 AND session = {})": listing.session,
+            "m.num IN (SELECT l.num FROM session_memories l WHERE l.ns = ?1 AND l.session = {}"
+            f"{self._here.linked('l')})": listing.session,
         }
         wanted = {where: value for where, value in filters.items() if value is not None}
         narrowed = [self._here.open] if self._here.open and (wanted or listing.approved or listing.pinned) else []

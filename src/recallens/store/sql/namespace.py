@@ -75,7 +75,13 @@ class SqlNamespace(Generic[Whole]):
 
         by = {sort: count("memories", sort, "" if sort in ("status", "zone") else text) for sort in SORTS}
         tables = [table for table in COUNTED if not text or table != "terms"]
-        totals = {table: count(table, seen=tie if table == "relations" else "").get("", 0) for table in tables}
+        # What somebody did is theirs, also in numbers.
+        mine, seen = here.theirs("owner"), {"relations": tie}
+        if mine:
+            own_tasks = f"SELECT t.id FROM tasks t WHERE t.ns = ?1 AND {here.theirs('t.owner')}"
+            seen |= {"tasks": f" AND {mine}", "events": f" AND {mine}", "artifacts": f" AND task IN ({own_tasks})"}
+            seen |= {"sessions": f" AND id IN (SELECT s.id FROM sessions s WHERE s.ns = ?1 AND {self.sessions.there})"}
+        totals = {table: count(table, seen=seen.get(table, "")).get("", 0) for table in tables}
         return {"totals": totals, "by": by}
 
     def ensure(self, at: int) -> NamespaceState:

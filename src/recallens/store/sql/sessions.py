@@ -20,43 +20,77 @@ _RECAP_IS_WITHHELD = (
     " AND (v.status IN ('forgotten', 'rejected', 'quarantined', 'pending_review')"
     " OR v.zone = 'quarantine' OR v.scopes <> '[]'))"
 )
-_SELECT = (
-    f"s.id, s.started, s.ended, s.project, s.title, CASE WHEN {_RECAP_IS_WITHHELD} THEN NULL ELSE s.summary END, s.zone"
-)
+_COLUMNS = {
+    "s.started": "created", "s.ended": "", "s.project": "project", "s.title": "",
+    f"CASE WHEN {_RECAP_IS_WITHHELD} THEN NULL ELSE s.summary END": "", "s.zone": "zone",
+}  # fmt: skip
 # A row that cannot be read counts as absent.
 _SOUND, _SOUND_LINK = "SOUND(session, s)", "SOUND(session-memory, l)"
 
 
 class SqlSessions(Struct, frozen=True):
+    """Of another's session who reads sees what the first memory says that was made there, of those that they may see:
+    its time, project and zone. Where they may see none of it, the session is not there."""
+
     _here: NamespaceConnection
+
+    def _first(self, column: str) -> str:
+        """What the first memory that was made in the session `s` says, of those that who reads may see."""
+        return (
+            f"(SELECT m.{column} FROM session_memories c CROSS JOIN memories m ON m.num = c.num AND m.ns = ?1"
+            f" WHERE c.ns = ?1 AND c.session = s.id AND c.usage = 'created' AND {self._here.open}"
+            " ORDER BY c.num LIMIT 1)"
+        )
+
+    def _columns(self) -> list[str]:
+        """Those of the session `s` as who reads sees it, beginning with its time."""
+        own = self._here.own_session("s.id")
+        if not own:
+            return list(_COLUMNS)
+        told = {column: self._first(made) if made else "NULL" for column, made in _COLUMNS.items()}
+        return [f"CASE WHEN {own} THEN {column} ELSE {else_told} END" for column, else_told in told.items()]
+
+    @property
+    def _select(self) -> str:
+        return ", ".join(("s.id", *self._columns()))
+
+    @property
+    def there(self) -> str:
+        """The condition under which who reads may know of the session `s`."""
+        own = self._here.own_session("s.id")
+        return f"{_SOUND} AND ({own} OR {self._first('num')} IS NOT NULL)" if own else _SOUND
 
     def _session(self, id: str, *rest: Any) -> Session:
         known: list[Any] = [*rest[:-1], Zone(rest[-1])]
         return Session(id, self._here.name, *known)
 
     def get(self, id: str) -> Session | None:
-        row = self._here.one(f"SELECT {_SELECT} FROM sessions s WHERE s.ns = ?1 AND {_SOUND} AND s.id = ?2", id)
+        row = self._here.one(
+            f"SELECT {self._select} FROM sessions s WHERE s.ns = ?1 AND {self.there} AND s.id = ?2", id
+        )
         return self._session(*row) if row else None
 
     def latest(self, limit: int, offset: int) -> list[tuple[Session, int]]:
         """The latest first, each with the number of its memories that who reads may see."""
         rows = self._here.all(
             "SELECT (SELECT count(DISTINCT l.num) FROM session_memories l WHERE l.ns = ?1 AND l.session = s.id"
-            f"{self._here.seen('l.num')}), {_SELECT} FROM sessions s WHERE s.ns = ?1 AND {_SOUND}"
-            " ORDER BY s.started DESC, s.id LIMIT ?2 OFFSET ?3",
+            f"{self._here.seen('l.num')}{self._here.linked('l')}), {self._select} FROM sessions s"
+            f" WHERE s.ns = ?1 AND {self.there} ORDER BY {self._columns()[0]} DESC, s.id LIMIT ?2 OFFSET ?3",
             limit, offset,
         )  # fmt: skip
         return [(self._session(*row[1:]), row[0]) for row in rows]
 
     def numbers(self, id: str) -> list[int]:
         return self._here.first(
-            "SELECT DISTINCT num FROM session_memories WHERE ns = ?1 AND session = ?2 ORDER BY num", id
+            "SELECT DISTINCT l.num FROM session_memories l WHERE l.ns = ?1 AND l.session = ?2"
+            f"{self._here.linked('l')} ORDER BY l.num",
+            id,
         )
 
     def links(self, id: str) -> list[tuple[int, Usage, int]]:
         rows = self._here.all(
             "SELECT num, usage, at FROM session_memories l WHERE ns = ?1 AND session = ?2"
-            f" AND {_SOUND_LINK} ORDER BY at, id",
+            f" AND {_SOUND_LINK}{self._here.linked('l')} ORDER BY at, id",
             id,
         )
         return [(num, Usage(usage), at) for num, usage, at in rows]
@@ -64,9 +98,9 @@ class SqlSessions(Struct, frozen=True):
     def sources(self, nums: Sequence[int]) -> dict[int, Session]:
         """The session in which each memory was made."""
         rows = self._here.all(
-            f"SELECT l.num, {_SELECT} FROM NUMBERS(?2) j CROSS JOIN session_memories l"
+            f"SELECT l.num, {self._select} FROM NUMBERS(?2) j CROSS JOIN session_memories l"
             " ON l.num = j.value AND l.usage = 'created' JOIN sessions s ON s.ns = ?1 AND s.id = l.session"
-            f" AND {_SOUND} WHERE +l.ns = ?1 ORDER BY l.id DESC",
+            f" AND {self.there} WHERE +l.ns = ?1 ORDER BY l.id DESC",
             packed(nums),
         )
         return {row[0]: self._session(*row[1:]) for row in rows}
@@ -75,10 +109,11 @@ class SqlSessions(Struct, frozen=True):
         """The session in which each memory was last used, and how."""
         rows = self._here.all(
             "SELECT l.num, l.usage, (SELECT count(DISTINCT x.num) FROM session_memories x"
-            f" WHERE x.ns = ?1 AND x.session = l.session{self._here.seen('x.num')}), {_SELECT}"
+            f" WHERE x.ns = ?1 AND x.session = l.session{self._here.seen('x.num')}"
+            f"{self._here.linked('x')}), {self._select}"
             " FROM NUMBERS(?2) j CROSS JOIN session_memories l ON l.num = j.value"
-            f" JOIN sessions s ON s.ns = ?1 AND s.id = l.session AND {_SOUND} WHERE +l.ns = ?1 AND {_SOUND_LINK}"
-            " ORDER BY l.at, l.id",
+            f" JOIN sessions s ON s.ns = ?1 AND s.id = l.session AND {self.there} WHERE +l.ns = ?1 AND {_SOUND_LINK}"
+            f"{self._here.linked('l')} ORDER BY l.at, l.id",
             packed(nums),
         )
         return {row[0]: SessionContext(self._session(*row[3:]), row[2], Usage(row[1])) for row in rows}

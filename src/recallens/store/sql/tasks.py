@@ -57,24 +57,28 @@ def _summed(rewards: Sequence[float | None]) -> float:
 
 
 class SqlTasks(Struct, frozen=True):
+    """Another's task is not there for who reads as a token."""
+
     _here: NamespaceConnection
 
     def _select(self, further: str, *values: Any) -> list[Task]:
-        rows = self._here.all(_SELECT + further, *values)
+        mine = self._here.theirs("t.owner")
+        rows = self._here.all(_SELECT + (f" AND {mine}" if mine else "") + further, *values)
         return [Task(id, self._here.name, *[*_zoned(rest), owner]) for id, *rest, owner in rows]
 
     def get(self, id: str) -> Task | None:
         return next(iter(self._select(" AND t.id = ?2", id)), None)
 
     def latest(
-        self, *, running: bool | None, project: str | None, session: str | None, limit: int, offset: int
-    ) -> list[Task]:
-        """The latest first."""
+        self, *, running: bool | None, project: str | None, session: str | None, limit: int, offset: int,
+        owner: str | None = None,
+    ) -> list[Task]:  # fmt: skip
+        """The latest first; where an owner is named, those that this token started."""
         ended = {None: "", True: " AND t.ended IS NULL", False: " AND t.ended IS NOT NULL"}[running]
         return self._select(
             f"{ended} AND (CAST(?2 AS TEXT) IS NULL OR t.project = ?2) AND (CAST(?3 AS TEXT) IS NULL OR t.session = ?3)"
-            " ORDER BY t.started DESC, t.id DESC LIMIT ?4 OFFSET ?5",
-            project, session, limit, offset,
+            " AND (CAST(?6 AS TEXT) IS NULL OR t.owner = ?6) ORDER BY t.started DESC, t.id DESC LIMIT ?4 OFFSET ?5",
+            project, session, limit, offset, owner,
         )  # fmt: skip
 
     def ended(self, project: str | None, limit: int) -> list[Task]:

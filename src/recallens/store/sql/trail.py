@@ -105,10 +105,12 @@ class SqlTrail(Struct, frozen=True):
         return [(id, bytes(salt), bytes(mark).hex()) for id, salt, mark in rows]
 
     def recalls_by_day(self, since: int) -> dict[int, int]:
-        """How many questions were answered on each day, by the number of the day since 1970."""
+        """How many questions of who reads were answered on each day, by the number of the day since 1970."""
+        mine = self._here.theirs("who")
         rows = self._of_chain(
             "SELECT a.at / ?2, count(*) FROM (SELECT DISTINCT at, question FROM audit WHERE namespace = ?1"
-            " AND at BETWEEN ?3 AND ?4 AND length(question) > 0 AND length(marks) > 0) a GROUP BY 1",
+            " AND at BETWEEN ?3 AND ?4 AND length(question) > 0 AND length(marks) > 0"
+            f"{f' AND {mine}' if mine else ''}) a GROUP BY 1",
             DAY_MS, since, LATEST_MS,
         )  # fmt: skip
         return {int(day): int(count) for day, count in rows}

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from recallens.errors import InvalidInput
 from recallens.model.audit import ChainHead
+from recallens.model.state import EVERYTHING, Sight
 from recallens.store.protocols import WITNESS, Reader, StoreReader
 from recallens.store.records import META_ENCODER_KEY, Health, NamespaceState, Unencoded
 from recallens.store.sql.connection import NamespaceConnection
@@ -63,8 +64,8 @@ class SqliteTransaction(Struct, frozen=True):
     def portable(self) -> SqlPortable:
         return SqlPortable(SqliteDatabase(self._db))
 
-    def at(self, namespace: str, held: Collection[str] | None = None) -> SqliteNamespace:
-        here = NamespaceConnection(SqliteDatabase(self._db), namespace, self._numbers, held)
+    def at(self, namespace: str, sight: Sight = EVERYTHING) -> SqliteNamespace:
+        here = NamespaceConnection(SqliteDatabase(self._db), namespace, self._numbers, sight)
         return SqliteNamespace(here, self._cache, self)
 
     def changed(self, limit: int) -> dict[str, tuple[int, list[int]]]:
@@ -244,8 +245,8 @@ class SqliteStore:
         self._local.signs = now
         return bool(before != now)
 
-    def read(self, namespace: str, held: Collection[str] | None = None) -> ReadTransaction[Reader]:
-        return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace, held))
+    def read(self, namespace: str, sight: Sight = EVERYTHING) -> ReadTransaction[Reader]:
+        return ReadTransaction(self.connection, self.location, lambda whole: whole.at(namespace, sight))
 
     recalling = read  # a file has no replica
 
