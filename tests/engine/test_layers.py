@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 import pytest
+from msgspec import structs
 from test_statements import counted
 
 from recallens.cli import jsonl
@@ -72,6 +73,14 @@ def test_what_cites_nothing_is_a_hypothesis_in_both_languages(engine: Engine) ->
     assert not entry.is_cited
 
 
+def test_what_hardly_answers_says_how_likely_it_is(engine: Engine) -> None:
+    engine.remember("The gateway gives up after thirty seconds.")
+    result = engine.search("gateway", cut=False, record=False).results[0]
+    shown = [index_entry(structs.replace(result, relevance=share), "gateway").text for share in (0.04, 0.1, None)]
+    assert shown[0] == "m1 20260601 fact (hypothesis, 4% likely): The gateway gives up after thirty seconds."
+    assert shown[1] == shown[2] == "m1 20260601 fact (hypothesis): The gateway gives up after thirty seconds."
+
+
 def test_a_long_text_shows_the_sentences_that_answer_and_says_that_it_is_cut(engine: Engine) -> None:
     filler = "It is warmed by a job that runs every night. " * 20
     engine.remember(f"The cache is small. {filler}Lookups are dropped after nine minutes. {filler}", title="Cache size")
@@ -109,6 +118,7 @@ def test_every_layer_says_how_a_memory_stands(engine: Engine) -> None:
     engine.relate(rival, third, "CONTRADICTS")
     engine.remember(Draft("A cache of lookups was tried", reward=0.1))
     shown = engine.layers.search("lookups cached", include_superseded=True, cut=False, record=False).to_text()
+    shown = re.sub(r", \d+% likely\)", ")", shown)
     lines = {line.split(" ")[0]: line for line in shown.splitlines() if line.startswith("m")}
     assert "(api, superseded by m2, now m3, hypothesis)" in lines["m1"]
     assert "(api, superseded by m3, hypothesis)" in lines["m2"]

@@ -304,6 +304,12 @@ CORRECTIONS = [
     ("단팥빵 소는 당도 52브릭스로 맞춘다", "단팥빵 소를 52브릭스에서 46브릭스로 낮췄다", "단팥빵 소 당도"),
     ("The round of the night watch takes forty minutes", "The night watch makes its round in 25 minutes, no longer at "
      "its former pace", "how long is the round of the night watch"),
+    ("배포는 매주 화요일 오후 2시에 한다", "배포는 이제 목요일 오전 10시에 한다. 주말 전에 하루 남겨 두려고.",
+     "배포는 무슨 요일에 하나요"),
+    ("문화센터 화면은 90초 동안 손대지 않으면 처음으로 돌아간다",
+     "이제 문화센터 안내기는 45초만 손대지 않아도 첫 화면으로 간다", "문화센터 화면은 몇 초 뒤에 처음으로 돌아가나요"),
+    ("Visitors get their money back for a timed ticket up to 48 hours before the slot",
+     "We now give refunds on timed tickets until 24 hours before the slot", "refunds of timed tickets, hours before"),
     ("택배는 빠른택배에 맡긴다", "택배 회사를 빠른택배에서 온누리로 바꿨다", "택배는 어디에 맡기나요"),
 ]  # fmt: skip
 
@@ -358,6 +364,14 @@ def test_what_has_changed_of_another_thing_replaces_nothing(
     assert proposed(crowded, new) == []
     first, *_ = ids(crowded.search(question))
     assert first == old
+
+
+def test_a_weekday_in_common_corrects_nothing(engine: Engine, clock: FixedClock) -> None:
+    engine.remember("Ian has piano on Wednesdays at 16:30 with Mrs. Kwon.")
+    rye = engine.remember("Rye is baked on Wednesdays and Saturdays.").id
+    clock.advance(days=1)
+    newer = engine.remember("We no longer bake rye on Wednesdays, only on Saturdays.").id
+    assert proposed(engine, newer) == [engine.get(rye).content]
 
 
 def test_a_correction_names_what_says_so_and_not_what_it_costs(crowded: Engine, clock: FixedClock) -> None:

@@ -140,6 +140,16 @@ def test_what_names_no_time_gives_none(text: str) -> None:
     assert understood(text) == []
 
 
+@pytest.mark.parametrize("text", ["아킬레스 다음 진료 언제", "제품팀 다음 회의 언제야", "고객사 다음 배포 일정"])
+def test_the_next_of_what_comes_again_is_no_time_after_an_event(text: str) -> None:
+    assert event_phrase(text, TODAY) is None
+
+
+def test_what_was_done_next_is_after_the_event() -> None:
+    told = event_phrase("이사 다음에 뭐 했어", TODAY)
+    assert told is not None
+
+
 def test_two_days_that_are_not_neighbours_are_two_times() -> None:
     assert understood("on 3 and 17 March") == [("2024-03-03", "2024-03-04"), ("2024-03-17", "2024-03-18")]
     assert understood("3월 3일과 17일에") == [("2024-03-03", "2024-03-04"), ("2024-03-17", "2024-03-18")]

@@ -125,7 +125,7 @@ class Ingest:
                 embedded and bool(vectors),
                 row.suspected,
                 proposed.get(num),
-                waits=bool(row.suspected) and row.memory.status is Status.PENDING_REVIEW,
+                waits=bool(row.suspected) and row.memory.status is Status.PENDING_REVIEW and outcome is Outcome.CREATED,
                 may_replace=replaceable.get(num),
             )
             for (num, outcome), row in zip(written, rows, strict=True)

@@ -15,12 +15,12 @@ from msgspec import Struct
 from recallens.errors import EncoderError, EncoderFailed, EncoderMismatch, EncoderMissing
 from recallens.index.columns import Columns
 from recallens.index.encoders.minilm import MODEL as MINILM
-from recallens.index.encoders.protocol import Encoder, EncoderKey, Vectors
+from recallens.index.encoders.protocol import Encoder, EncoderKey, Vectors, unit_rows
 from recallens.index.stored import ProposedSemantic, StoredVectors
 from recallens.index.vectors import BoundSemantic, Single, VectorIndex
 from recallens.index.views import Proposals
 from recallens.model.verdict import BoolArray, FloatArray, IntArray
-from recallens.text.scripts import known_share
+from recallens.text.scripts import is_read, known_share
 
 # A text of several parts has several chances to be near a question, so that a part's cosine counts this much less
 # beside that of the whole. Without it beam-100k, most of whose turns have one sentence, lost 0.6 by turn.
@@ -85,6 +85,17 @@ class Encoding:
             self._asked.popitem(last=False)
         return vector
 
+    def nearest(self, question: str, sentences: Sequence[str]) -> int | None:
+        """Which of the sentences of a text is nearest to the question, apart from what all of them are about; None
+        where the encoder does not read sentences.
+        """
+        read: Callable[[Sequence[str]], Vectors] | None = getattr(self.encoder, "sentence_vectors", None)
+        if read is None or not sentences:
+            return None
+        vectors = read(sentences)
+        own = unit_rows(vectors - vectors.mean(axis=0))
+        return int((own @ self.question(question)[-own.shape[1] :]).argmax())
+
     def documents(self, texts: Sequence[str]) -> Vectors:
         vectors = self.available().encode_documents(texts)
         if not np.isfinite(vectors).all():  # it would be like everything, or like nothing
@@ -140,6 +151,13 @@ class LazySemantic(Struct, eq=False):
 
     def best_parts(self, rows: IntArray) -> IntArray:
         return self.prepare().best_parts(rows)
+
+    def reads(self, text: str) -> bool:
+        return is_read(text, self._encoding.languages)
+
+    def nearest(self, sentences: Sequence[str]) -> int | None:
+        """Which of the sentences of a text is nearest to what is asked."""
+        return self._encoding.nearest(self._text, sentences)
 
     def vectors(self, rows: IntArray) -> Single:
         """The vectors of rows that have one; not one word need be encoded for that."""

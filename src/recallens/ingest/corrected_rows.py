@@ -101,7 +101,8 @@ class _Sought(Struct, frozen=True):
         if sum(self.weights[number] for number in terms & self.weights.keys()) >= SAME_SUBJECT * every - EPSILON:
             return True
         framed = len(terms & self.tokens) >= SAME_FRAME * len(correction.tokens) - EPSILON
-        return on_topic and (shared >= LEAST_SHARED or (shared > 0 and framed))
+        resized = bool(correction.measures) and shared > 0
+        return on_topic and (shared >= LEAST_SHARED or resized or (shared > 0 and framed))
 
 
 def _are_statements(columns: Columns, project: str | None) -> BoolArray:

@@ -27,6 +27,10 @@ NAMES_OLD: Final = 0.5
 SAME_SUBJECT: Final = 0.6
 SAME_FRAME: Final = 0.3
 LEAST_SHARED: Final = 2
+# Where both say how much of one measure it is, in other amounts, so much less has to be shared; nothing beyond what
+# both speak of first.
+RESIZED_SUBJECT: Final = 0.4
+LEAST_RESIZED: Final = 3
 ABOUT_AS_LIKE: Final = 0.15
 MOST_LIKENESS: Final = 2.0
 LEAST_SURE: Final = 0.4
@@ -57,6 +61,7 @@ class Correction(Struct, frozen=True):
     old: frozenset[str]
     old_sizes: Sizes
     measures: frozenset[str]  # what it states amounts of
+    sizes: Sizes
     tokens: frozenset[str]
     subject: frozenset[str]  # what it speaks of, without what it says of amounts and of before
 
@@ -95,6 +100,7 @@ def correction_in(text: str) -> Correction | None:
         old=frozenset(word for word in old if not word.isdigit()),
         old_sizes=frozenset(old_sizes),
         measures=frozenset(amount.measure for amount in amounts),
+        sizes=_sizes(amounts),
         tokens=frozenset(tokenize(rest)),
         subject=morphemes(_SIGNS.sub(" ", _without_amounts(folded))) - old,
     )
@@ -129,12 +135,22 @@ def likeness(correction: Correction, memory: Memory) -> float:
     named = 0.0
     if correction.old or correction.old_sizes:
         named = 1.0 if said else held_share(correction.old, words)
-        is_told = named >= NAMES_OLD and len(shared) + len(said) >= LEAST_SHARED
+        others = [
+            word for word in shared if not any(word.startswith(str(size)) for _, size in said)
+        ]  # Wednesdays, once
+        is_told = named >= NAMES_OLD and len(others) + len(said) >= LEAST_SHARED
         if not is_told and not _is_resized(correction, memory):
             return 0.0
     else:
-        alike = len(shared) >= LEAST_SHARED and overlap(correction.words, words) >= SAME_SUBJECT
-        if not alike and not (shared and frame >= SAME_FRAME):
+        like = overlap(correction.words, words)
+        alike = (len(shared) >= LEAST_SHARED and like >= SAME_SUBJECT) or (shared and frame >= SAME_FRAME)
+        if not alike and not (
+            _is_another_size(correction, memory)
+            and (
+                _lead(memory.content) in correction.words[:1]
+                or (len(shared) >= LEAST_RESIZED and like >= RESIZED_SUBJECT)
+            )
+        ):
             return 0.0
     return named + _subject(correction, memory) + frame if _is_measured_alike(correction, memory) else 0.0
 
@@ -147,6 +163,17 @@ def _is_resized(correction: Correction, memory: Memory) -> bool:
         len(subject & correction.subject) >= LEAST_SHARED and overlap(correction.subject, subject) >= SAME_SUBJECT
     )
     return not correction.old_sizes and bool(measured & correction.measures) and is_of_it
+
+
+def _is_another_size(correction: Correction, memory: Memory) -> bool:
+    """Whether both say how much of some measure it is, and the memory says another amount of it."""
+    said = _sizes(amounts_in(memory.content))
+    return any(measure in correction.measures and (measure, size) not in correction.sizes for measure, size in said)
+
+
+def _lead(text: str) -> str:
+    """The first word that says what a text is about."""
+    return next((word for part in fold(text[:LONGEST_TEXT]).split() for word in sorted(morphemes(part))), "")
 
 
 def _is_measured_alike(correction: Correction, memory: Memory) -> bool:

@@ -53,7 +53,7 @@ class SearchResult(Struct, frozen=True):
     related_count: int = 0
     state: MemoryState = MemoryState()
     mark: Callable[[str], str] | None = None
-    sentence: str | None = None  # the one that is nearest to the question, where it is nearer than the whole
+    sentence: str | None = None  # the one that is nearest to the question, where one was looked for
 
     @property
     def highlights(self) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ class XrayResult(Struct, frozen=True):
     relevanceParts: Mapping[str, float] | None = None
     state: tuple[str, ...] | None = None
     timeReason: str | None = None  # why it is of the time asked about, where a time is
-    sentence: str | None = None  # whose cosine it is, where a sentence is nearer to the question than the whole
+    sentence: str | None = None  # what of the text is nearest to the question
 
 
 class FilterTrace(Struct, frozen=True, omit_defaults=True):

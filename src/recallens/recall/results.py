@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 from recallens.ingest.encoded import SENTENCE_CHARACTERS, own_parts
 from recallens.ingest.vault.lessons import extract_lesson_essence
 from recallens.model.citation import CitationCheck
+from recallens.model.context import INDEX_TOKENS
 from recallens.model.ledger import Ledger
 from recallens.model.memory import VAULT_SOURCE, Kind, Memory, Relation, RelationType, Status, Zone, title_of
 from recallens.model.pool import Pool
@@ -28,13 +29,15 @@ from recallens.recall.views import DIRECT, GRAPH, HYBRID_VIEWS, PROCEDURAL, RECE
 from recallens.recall.views.direct_answer import OVERLAP_FLOOR
 from recallens.recall.views.succession import REPLACEMENT, SUCCESSION
 from recallens.store.protocols import Reader
-from recallens.text.excerpt import answering
+from recallens.text.excerpt import Wanted, answering, is_said
 from recallens.text.snippet import Snippets, counting
 from recallens.text.token_count import count_tokens, estimate_tokens
 from recallens.text.tokenizer import tokenize
 
 LOW_CONFIDENCE: Final = 0.3
 NEAR_MISSES: Final = 5
+# Of so many results that are not shown whole, the sentence that is nearest to the question is looked for.
+READ_RESULTS: Final = 2
 # The specification's lengths of what is shown of a section, and of a lesson.
 SECTION_CHARACTERS: Final = 700
 LESSON_CHARACTERS: Final = 1_200
@@ -65,7 +68,7 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     proposers = pool.proposers(positions)
     parts = ledger.parts_of(positions)
     mark = Snippets(scene.words.words if scene.words is not None else counting(tokenize(query.text)))
-    nearest = nearest_sentences(scene, rows)
+    nearest = nearest_sentences(scene, rows, query)
     scores = pool.score[positions].tolist()
     relevance = [None] * len(nums) if pool.relevance is None else pool.relevance[positions].tolist()
     return tuple(
@@ -90,9 +93,10 @@ def results(reader: Reader, scene: Scene, ledger: Ledger, pool: Pool, query: Que
     )
 
 
-def nearest_sentences(scene: Scene, rows: IntArray) -> dict[int, str]:
+def nearest_sentences(scene: Scene, rows: IntArray, query: Query) -> dict[int, str]:
     """By memory number, the sentence whose vector is nearer to the question than that of the whole, where one is; of a
-    long text the window.
+    long text the window. Where there is a cut, the first ones that are too long to be shown whole are read for the
+    nearest sentence, which takes an encoder a pass over each, unless one says it in the question's words.
     """
     nums = scene.columns["num"][rows].tolist()
     nearest = {}
@@ -102,6 +106,16 @@ def nearest_sentences(scene: Scene, rows: IntArray) -> dict[int, str]:
             own = own_parts(memory.author, memory.content)
             if part <= len(own):
                 nearest[num] = own[part - 1]
+    if not query.cut:
+        return nearest
+    wanted = Wanted.of(query.text)
+
+    def choose(own: Sequence[str]) -> int | None:
+        return None if is_said(wanted, own) else scene.nearest(own)
+
+    for at in np.flatnonzero(scene.columns["tokens"][rows] > INDEX_TOKENS)[:READ_RESULTS].tolist():
+        if (said := scene.bodies.sentence(nums[at], nearest.get(nums[at]), choose)) is not None:
+            nearest[nums[at]] = said
     return nearest
 
 
@@ -176,7 +190,7 @@ def describe(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
     coverage = scene.coverage(pool.rows)[chosen].tolist()
     served, origins = {}, {}
     identities = {bodies.memories[num].id: identity(num, bodies, query) for num in nums}
-    for num, sentence in nearest_sentences(scene, pool.rows[chosen]).items():
+    for num, sentence in nearest_sentences(scene, pool.rows[chosen], query).items():
         if "title" in identities[bodies.memories[num].id]:  # else its text is withheld
             identities[bodies.memories[num].id]["sentence"] = sentence[:SENTENCE_CHARACTERS]
     for num, state in _standing(scene, nums, bodies, query).items():

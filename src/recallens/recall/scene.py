@@ -4,7 +4,7 @@ question, and the time by which rows are judged.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +39,7 @@ from recallens.store.records import NamespaceState
 from recallens.text.languages import spaced
 from recallens.text.languages.translation import TranslatedWords, words_in_translation
 from recallens.text.scripts import is_read, known_share
+from recallens.text.sentences import sentences
 from recallens.text.statements import Disagreement
 from recallens.text.stopwords import names_in, projects_named, without_names
 
@@ -56,6 +57,8 @@ FEW, SMALL_SHARE = 32, 0.1
 # another language.
 OF_SECOND, OF_BOTH = (0.25, 0.55), (0.4, 0.7)
 LEAST_WORDS: Final = 0.02
+# Of a text, so much is read for the sentence that is nearest to the question: four passes of the encoder at most.
+READ_CHARACTERS, MOST_READ = 4_000, 32
 
 Rows = IntArray | slice
 EVERY = slice(None)
@@ -116,6 +119,7 @@ class Bodies:
         self.states: dict[int, MemoryState] = {}
         self.paths: dict[str, str] = {}
         self._translated: dict[int, TranslatedWords] = {}
+        self._nearest: dict[int, str | None] = {}
         self._disagreements: dict[tuple[int, ...], Mapping[int, Mapping[int, Disagreement]]] = {}
 
     def of(self, nums: Sequence[int]) -> Bodies:
@@ -134,6 +138,14 @@ class Bodies:
                 self.checks.update(self._reader.citations.checks(cited, self.worktree))
             self.paths_of(sorted(documents))
         return self
+
+    def sentence(self, num: int, window: str | None, choose: Callable[[Sequence[str]], int | None]) -> str | None:
+        """The sentence that is chosen of a memory, or of a window of it; asked once."""
+        if num not in self._nearest:
+            own = sentences((window or self.memories[num].content)[:READ_CHARACTERS])[:MOST_READ]
+            at = choose(own) if len(own) > 1 else None
+            self._nearest[num] = None if at is None else own[at]
+        return self._nearest[num]
 
     def named(self, ids: Sequence[str]) -> dict[str, Memory]:
         """Memories by their ids; those that no stage has asked for are read, without what goes with them."""
@@ -260,6 +272,14 @@ class Scene(Struct, frozen=True, eq=False):
             with suppress(Exception):  # as with the scores, its failure is known
                 return view.best_parts(rows)
         return np.full(len(rows), -1)
+
+    def nearest(self, sentences: Sequence[str]) -> int | None:
+        """Which of the sentences of a text is nearest to the question, by the first encoder that reads them."""
+        for view in (self.views.get(SEMANTIC), self.views.get(MULTILINGUAL)):
+            if isinstance(view, LazySemantic) and view.reads(" ".join(sentences)):
+                with suppress(Exception):  # as with the scores, its failure is known
+                    return view.nearest(sentences)
+        return None
 
     def salience(self, rows: Rows, *, own: bool = False) -> FloatArray:
         """`own` leaves out what recalls and confirmations have added to it."""

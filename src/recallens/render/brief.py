@@ -193,9 +193,9 @@ def _sum(result: XrayResult) -> str:
 
 
 def _sentence(result: XrayResult) -> str:
-    """Whose cosine it is, where it is not the whole text's; always in quotes, as it is somebody's words."""
+    """What of the text is nearest to the question; always in quotes, as it is somebody's words."""
     said = first_line(result.sentence or "", SENTENCE_CHARACTERS).replace("”", '"')
-    return f" of “{said}”" if said else ""
+    return f", nearest “{said}”" if said else ""
 
 
 def _filter(trace: FilterTrace) -> str:

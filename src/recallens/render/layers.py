@@ -44,6 +44,8 @@ LEAST = 12
 # Where nothing answers: what the nearest memory's excerpt and the names of what is missing take at most, and the
 # excerpt before a time.
 _EXCERPT, _EXCERPT_LEAST, _MISSING = 24, 10, 18
+# Of a result that is less likely to help than this it is said how likely it is.
+UNLIKELY = 0.1
 # What of a result's text is read to see whether it speaks of the question at all.
 _READ = 20_000
 
@@ -63,11 +65,16 @@ def takes(text: str) -> int:
     return budget_tokens(f"{text}\n")
 
 
-def head_of(memory: Memory, state: MemoryState, *, when: str) -> str:
+def head_of(memory: Memory, state: MemoryState, *, when: str, doubt: str = "") -> str:
     """Handle, date, kind and who said it, and what is out of the ordinary about it."""
     by = f" {as_name(memory.author)}" if memory.author else ""
-    remarks = visible(", ".join(marks_of(memory, state)))
+    remarks = visible(", ".join(filter(None, (*marks_of(memory, state), doubt))))
     return f"{memory.handle} {when} {memory.kind}{by}" + (f" ({remarks})" if remarks else "")
+
+
+def unlikely(relevance: float | None) -> str:
+    """What is said of a result that hardly answers, so that it does not look like those that do."""
+    return f"{relevance:.0%} likely" if relevance is not None and relevance < UNLIKELY else ""
 
 
 def marks_of(memory: Memory, state: MemoryState) -> list[str]:
@@ -112,7 +119,8 @@ def index_entry(result: SearchResult, question: str | Wanted, *, room: int | Non
     """A memory of up to 60 tokens is whole; of a longer one, the sentences that answer. `room` holds it to less."""
     memory, state = result.memory, result.state
     # A date without its dashes costs three tokens instead of seven.
-    head = f"{head_of(memory, state, when=day(memory.created).replace('-', ''))}: "
+    doubt = unlikely(result.relevance)
+    head = f"{head_of(memory, state, when=day(memory.created).replace('-', ''), doubt=doubt)}: "
     question = wanted_of(question)
     # The first takes two lines, and so do the steps of a way to do something.
     leads = result.rank == 1

@@ -44,9 +44,11 @@ _SHAPE_WEIGHT: Final = 1.5
 _STEP: Final = re.compile(r"(?:^[ \t]*|[.!?…;:。：][ \t]+)\d{1,2}[.)]\s+\S", re.MULTILINE)
 _LEAST_STEPS: Final = 2
 
-# What the sentence holds that is nearest by its vector. Beside words it has no say: on the English notes of
-# bench/wire.py it is the answer in 45 %, the one that words choose in 91 %, and any weight beside them cost a point.
-_NEAREST: Final = "nearest"
+# What the sentence holds that an encoder finds nearest to the question: it is worth this share of what the best one
+# says in words.
+_NEAREST, _AS_NEAREST = "nearest", 1.0
+# One that holds so much of what the question names need not be looked for.
+_MOST_SAID: Final = 0.7
 
 # So many letters (not syllables) of a Hangul word tell it from others, whatever its ending; a word so met counts this
 # much beside what its syllables count.
@@ -105,7 +107,7 @@ def answering(
     shows as an ellipsis. A sentence is cut only where it alone is longer than the room, then around the words it holds.
     `related` leaves out what has nothing to do with the question also where the whole would fit. `leading` begins with
     the first sentence that says about as much as the best. `nearest` is the one that an encoder finds nearest to the
-    question, which is chosen where no sentence holds a word of it. `around` fills the room with what stands behind and
+    question, which counts as much as the best by words. `around` fills the room with what stands behind and
     before the sentences that were chosen, the best of them first: an answer need not repeat what it is asked with.
     """
     text = text.strip()
@@ -116,12 +118,11 @@ def answering(
     lines = [one_line(sentence) for sentence in sentences(text[:_SCANNED])]
     held = [wanted.held(line) for line in lines]
     worth = _rarity(held, wanted.weights())
-    if nearest is not None and not worth:
-        held = [
-            frozenset((_NEAREST,)) if _is_of(line, one_line(nearest)) else own
-            for own, line in zip(held, lines, strict=True)
-        ]
-        worth = {_NEAREST: 1.0}
+    if nearest is not None:
+        near, around = one_line(nearest), around or not worth
+        most = max((sum(worth[word] for word in own) for own in held), default=0.0)
+        held = [own | {_NEAREST} if _is_of(line, near) else own for own, line in zip(held, lines, strict=True)]
+        worth[_NEAREST] = _AS_NEAREST * most or 1.0
     if leading:
         values = [sum(worth[word] for word in own) for own in held]
         most = max(values, default=0.0)
@@ -154,6 +155,13 @@ def answering(
     if asks and after[-1] not in chosen and count_tokens(_joined(lines, after)) <= tokens * _TO_SPARE:
         chosen = after
     return _joined(lines, chosen)
+
+
+def is_said(words: Wanted, lines: Sequence[str]) -> bool:
+    """Whether one of the sentences holds most of what the question names: then it need not be looked for."""
+    named = {word: weight for word, weight in words.words.items() if weight > EXPANSION_WEIGHT}
+    most = max((sum(named[word] for word in _held(tokenize(line), named)) for line in lines), default=0.0)
+    return bool(named) and most >= _MOST_SAID * sum(named.values())
 
 
 def has_steps(text: str) -> bool:

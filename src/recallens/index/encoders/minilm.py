@@ -22,6 +22,8 @@ from recallens.index.encoders.wordpiece import WordPiece
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
 MODEL = "all-MiniLM-L6-v2-int8"
 DIMENSION = 384
 REVISION = "1.0.0"
@@ -66,21 +68,42 @@ class MiniLMEncoder:
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         return with_blanks_as_zeros(texts, DIMENSION, self._encode)
 
+    def sentence_vectors(self, sentences: Sequence[str]) -> Vectors:
+        """The mean of the token states of each, read after the others within as few passes as hold them."""
+        tokenizer, _ = self.load()
+        tokens = [tokenizer.encode(sentence)[1:-1] for sentence in sentences]
+        begin, *_, end = tokenizer.encode("")
+        vectors = np.zeros((len(tokens), DIMENSION), dtype=np.float64)
+        for first, last in _passes([len(ids) for ids in tokens]):
+            ids = [begin, *(token for own in tokens[first:last] for token in own), end]
+            states, at = self._states([ids])[0], 1
+            for place in range(first, last):
+                own = states[at : at + len(tokens[place])]
+                vectors[place] = own.mean(axis=0, dtype=np.float64) if len(own) else 0.0
+                at += len(own)
+        return unit_rows(vectors)
+
     def verify(self) -> None:
         """The model's file byte by byte, as loading does."""
         _checked(_model_file())
 
     def _encode(self, texts: list[str]) -> Vectors:
-        tokenizer, session = self.load()
+        tokenizer, _ = self.load()
         tokens = [tokenizer.encode(text[:READ_CHARACTERS]) for text in texts]
         vectors = np.empty((len(texts), DIMENSION), dtype=np.float32)
         for places in _batches_of_one_length([len(ids) for ids in tokens]):
-            ids = np.array([tokens[place] for place in places], dtype=np.int64)
-            inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-            with native_work.within():
-                (hidden,) = session.run(None, inputs)
-            vectors[places] = unit_rows(hidden.mean(axis=1, dtype=np.float64))
+            states = self._states([tokens[place] for place in places])
+            vectors[places] = unit_rows(states.mean(axis=1, dtype=np.float64))
         return vectors
+
+    def _states(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """What the model makes of each token, of texts of one length."""
+        _, session = self.load()
+        ids = np.array(tokens, dtype=np.int64)
+        inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        with native_work.within():
+            (states,) = session.run(None, inputs)
+        return states  # type: ignore[no-any-return]
 
     def load(self) -> tuple[WordPiece, Any]:
         with self._lock:
@@ -103,6 +126,18 @@ def _batches_of_one_length(lengths: Sequence[int]) -> Iterator[list[int]]:
         size = max(1, BATCH_TOKENS // length)
         for start in range(0, len(places), size):
             yield places[start : start + size]
+
+
+def _passes(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Which sentences are read together, the first and the one behind the last: as many as the model reads."""
+    first = size = 0
+    for place, length in enumerate(lengths):
+        if place > first and size + length > MAX_TOKENS - 2:
+            yield first, place
+            first, size = place, 0
+        size += length
+    if lengths:
+        yield first, len(lengths)
 
 
 def _open_session(threads: int) -> Any:

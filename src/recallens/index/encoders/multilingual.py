@@ -72,6 +72,12 @@ class MultilingualEncoder:
     def encode_documents(self, texts: Sequence[str]) -> Vectors:
         return with_blanks_as_zeros(texts, DIMENSION, self._encode)
 
+    def sentence_vectors(self, sentences: Sequence[str]) -> Vectors:
+        """Read word by word in English, as the last part of a vector is: on two stores of long notes this finds the
+        sentence that answers as often as both opinions do.
+        """
+        return self._english.sentence_vectors([gloss(sentence) for sentence in sentences])
+
     def verify(self) -> None:
         """The model's files byte by byte, as loading does."""
         for name, expected in FILES.items():

@@ -60,7 +60,9 @@ class Encoder(Protocol):
     """Unit vectors of float32, so that a dot product is a cosine.
 
     A blank text is the zero vector: it resembles nothing, not even another blank text. One whose model takes a while
-    to load at the first text may have a method `load`, to begin sooner.
+    to load at the first text may have a method `load`, to begin sooner. One that can read sentences one after the other
+    in far less time than each by itself may have a method `sentence_vectors`, of the form of `encode_documents`; where
+    these have fewer numbers, they belong beside the last ones of a question's vector.
     """
 
     @property

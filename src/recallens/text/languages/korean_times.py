@@ -19,6 +19,11 @@ _DAYS: Final = {
 }  # fmt: skip
 _IN_DAYS: Final = f"(?P<count>{'|'.join(_DAYS)})"
 _WEEKDAY: Final = r"(?P<weekday>[월화수목금토일])요일"
+# What comes again and again: the next one is no time after what stands before.
+_NEXT: Final = (
+    "진료|회의|예약|약속|수업|시험|검사|검진|접종|방문|모임|면담|상담|버전|릴리스|배포|단계|차례|회차|정기|정산|공연"
+    "|연습|일정|휴가|생일|페이지|작업|점검|교체"
+)
 _WEEKS: Final = {"지지난": 2, "저저번": 2, "지난": 1, "저번": 1, "이번": 0, "다다음": -2, "다음": -1}
 _NTH_WEEKS: Final = {
     **dict.fromkeys(("첫째 주", "첫째주", "첫 주", "첫주", "1주차"), (1, 8)),
@@ -268,7 +273,7 @@ TIMES: Final = pack.TimeWords(
         pack.EventRule(rf"{_EVENT}\s당일(?:에|에는|은)?{_ENDS}", 0, 1, ("당일",)),
         pack.EventRule(rf"{_EVENT}(?<![{_FUTURE}그이])\s때(?:에|에는|는)?{_ENDS}", 0, 2, ("때",)),
         pack.EventRule(
-            rf"{_EVENT}(?:\s?(?:이후|이래|직후|(?<!이)후)|\s(?:다음(?!\s?(?:주|달|해|분기))|뒤)|(?:고|하고)\s?(?:나서|난\s?(?:뒤|후|다음))"
+            rf"{_EVENT}(?:\s?(?:이후|이래|직후|(?<!이)후)|\s(?:다음(?!\s?(?:주|달|해|분기|{_NEXT}))|뒤)|(?:고|하고)\s?(?:나서|난\s?(?:뒤|후|다음))"
             rf"|\s(?:끝나고|터지고|생기고))(?:로|에|부터|에는|로는|의)*{_ENDS}",
             signs=("후", "이래", "다음", "뒤", "나서", "끝나고", "터지고", "생기고"),
         ),
