@@ -31,7 +31,7 @@ from recallens.model.memory import Kind, Memory, Status, Zone
 from recallens.model.query import Mode, SearchOptions
 from recallens.model.snapshot import snapshot_id
 from recallens.model.times import day
-from recallens.model.trust import Actor
+from recallens.model.trust import Actor, claim_of, turns_within
 from recallens.render.context import closing, header, mark_for, opening
 from recallens.render.formats import printable as visible
 from recallens.render.layers import head_of, said_by, titled
@@ -148,7 +148,11 @@ def _given(engine: Engine, query: Query, fitting: Callable[[list[Memory]], list[
     recall = engine.recall(query)
     found = [result.memory for result in recall.results]
     telling = [memory for memory in fitting(found) if any(headed_sentences(memory.content))]
-    chosen = {memory.id for memory in _without_sources(telling)[:POINTERS]}
+    telling = _without_sources(telling)
+    relevance = {result.memory.id: result.relevance for result in recall.results}
+    claims = [claim_of(memory.zone, relevance[memory.id]) for memory in telling]
+    turns = turns_within(claims, ([1] * len(telling), POINTERS))
+    chosen = {telling[turn].id for turn in turns[:POINTERS]}
     recall = engine.recalls.keep(
         held_to(recall, chosen, "no pointer: a question, a bare heading, what another one says, or one too many")
     )

@@ -18,6 +18,7 @@ from recallens.model.recall import Recall, SearchResult, SessionSummary, Timelin
 from recallens.model.salience import DAY_MS
 from recallens.model.state import EVERYTHING, OPEN_SCOPES, MemoryState, Sight
 from recallens.model.task import Task
+from recallens.model.trust import Claim, claim_of, turns_within
 from recallens.recall.certificate import limited
 from recallens.recall.states import states
 from recallens.render.brief import ended_line
@@ -115,7 +116,25 @@ class MemorySearch(Struct, frozen=True):
             said = entry.summary.removeprefix(HYPOTHESIS)
             return entry.text if count_tokens(said) >= _LEAST_SAID else ""
 
-        return fitted_lines(lines, self._by_rank, self._foot, self.max_tokens, shorter, self.left_out)
+        return fitted_lines(lines, self._by_rank, self._foot, limit, shorter, self.left_out, self._claims)
+
+    @property
+    def _claims(self) -> list[Claim]:
+        return [claim_of(entry.state.zone, entry.relevance) for entry in self.entries]
+
+    def _turns(self, limit: int | None) -> list[int]:
+        """The places of the entries in the order in which a record takes them: what is less trusted takes half of the
+        limit at most beside what has a claim. What is last goes first, so the best of these comes first, where half of
+        the limit has room for it.
+        """
+        order, claims = self._by_rank, self._claims
+        claiming = [at for at in order if claims[at] is Claim.FIRST]
+        if limit is None or not claiming or Claim.LOWER not in claims:
+            return order
+        costs = {at: takes(to_line(index_record(self.entries[at]))) for at in order}
+        turns = turns_within([claims[at] for at in order], ([costs[at] for at in order], limit))
+        best = [at for at in claiming[:1] if costs[at] <= limit / 2]
+        return list(dict.fromkeys((*best, *(order[turn] for turn in turns))))
 
     def _certificate(self, shown: Sequence[int]) -> Mapping[str, Any] | None:
         certificate = self.certificate
@@ -169,7 +188,7 @@ class MemorySearch(Struct, frozen=True):
         return self.fitted_record()[0]
 
     def fitted_record(self) -> tuple[Record, list[int]]:
-        limit, silence, order = self.max_tokens, self.recall.silence, self._by_rank
+        limit, silence, order = self.max_tokens, self.recall.silence, self._turns(self.max_tokens)
         told: Record = {"notice": self.recall.notice, "silence": as_json(silence) if silence is not None else None}
         told["ended"] = as_json(self.recall.ended) if self.recall.ended is not None else None
         told["degraded"] = dict(self.recall.degraded) or None

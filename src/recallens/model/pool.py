@@ -21,11 +21,13 @@ from recallens.model.verdict import (
     IntArray,
     Judgement,
     Note,
+    Peers,
     Pick,
     Round,
     Term,
     Verdict,
     all_true,
+    anywhere,
     counted,
     places,
 )
@@ -57,6 +59,7 @@ class Pool(Struct, frozen=True, eq=False):
     relevance: FloatArray | None = None  # how likely each row is to help, where that was judged
     least_relevance: float = 0.0  # where no row is as likely, nothing is delivered
     share: float = 0.0  # beside the best row, what is less likely than this share of it is left out
+    peers: tuple[Peers, ...] = ()  # the more trusted rows, which are measured without the others too
     bonds: tuple[Bond, ...] = ()
     places: Mapping[bytes, int] = field(default_factory=dict)
 
@@ -90,15 +93,34 @@ class Pool(Struct, frozen=True, eq=False):
         """The positions in result order: the last pick's, or every live row as it stands."""
         return self.order if self.order is not None else places(self.live)
 
-    def floor(self) -> float:
+    def circles(self) -> tuple[Peers, ...]:
+        """The rows that are measured together: all of them, then those that are measured without the others too."""
+        return (Peers(all_true(len(self)), self.least_relevance, self.share), *self.peers)
+
+    def floor(self, among: Peers) -> float:
         """How likely to help a row must be: beside one that is likely enough, a share of the root of its relevance."""
-        live = self.relevance[self.live] if self.relevance is not None else np.empty(0)
+        live = self.relevance[self.live & among.rows] if self.relevance is not None else np.empty(0)
         best = float(live.max()) if len(live) else 0.0
-        return self.share * math.sqrt(best) if best >= self.least_relevance else self.least_relevance
+        return among.share * math.sqrt(best) if best >= among.least else among.least
+
+    def floors(self) -> FloatArray:
+        """How likely to help each row must be: the least that is asked of it in any of its circles. So what is less
+        trusted may lower what is asked of a row, and raises nothing.
+        """
+        floors = np.full(len(self), np.inf)
+        for among in self.circles():
+            floors[among.rows] = np.minimum(floors[among.rows], self.floor(among))
+        return floors
+
+    def helps(self, rows: BoolArray) -> bool:
+        """Whether any of the rows is so likely to help that something is delivered."""
+        if self.relevance is None:
+            return False
+        return any(anywhere(rows & among.rows & (self.relevance >= among.least)) for among in self.circles())
 
     def likely(self) -> BoolArray:
         """The rows that are likely enough to help, and, where any is, those that belong beside one of them."""
-        likely = np.zeros(len(self), dtype=np.bool_) if self.relevance is None else self.relevance >= self.floor()
+        likely = np.zeros(len(self), dtype=np.bool_) if self.relevance is None else self.relevance >= self.floors()
         beside = [bond.beside[likely[bond.relevant]] for bond in self.bonds] if counted(likely & self.live) else []
         for rows in beside:
             likely[rows] = True
@@ -128,8 +150,9 @@ class Pool(Struct, frozen=True, eq=False):
                 behind = replace(self, live=self.live & kept, passed=self.passed & kept)
                 return behind, considered, counted(judged & kept)
             case Judgement():
+                peers = () if verdict.peers is UNSET else verdict.peers
                 likely = replace(
-                    self, relevance=verdict.probability, least_relevance=verdict.least, share=verdict.share
+                    self, relevance=verdict.probability, least_relevance=verdict.least, share=verdict.share, peers=peers
                 )
                 return likely, considered, considered
             case Note():
@@ -145,8 +168,9 @@ class Pool(Struct, frozen=True, eq=False):
             case Round():
                 fresh = np.zeros(len(self))
                 again = replace(
-                    self, live=self.passed, score=fresh, order=None, relevance=None, bonds=(), round=verdict.number
-                )
+                    self, live=self.passed, score=fresh, order=None, relevance=None, peers=(), bonds=(),
+                    round=verdict.number,
+                )  # fmt: skip
                 return again, considered, counted(self.passed)
         assert_never(verdict)
 

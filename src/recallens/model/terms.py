@@ -57,6 +57,7 @@ WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "statement": ("statement", "what it states otherwise than an older one"),
     "dispute": ("dispute", "the cited fact that speaks against it"),
     "principle": ("principle", "its laying down what others, who are less trusted, speak of"),
+    "heap": ("heap", "its heaping up words for searches to find"),
     "proposal": ("proposal", "its only proposing to replace what is more trusted"),
     "aftermath": ("aftermath", "its telling only what came after it"),
     "recap": ("recap", "its summing up what others say"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -24,6 +24,51 @@ def rank(zone: Zone) -> int:
     return _RANKS[zone]
 
 
+class Claim(StrEnum):
+    """What of a budget a memory may claim."""
+
+    FIRST = "first"  # trusted and likely to help: half is for what is like it
+    NONE = "none"
+    LOWER = "lower"  # less trusted: takes half at most, beside what has a claim
+
+
+# What is trusted and at least this likely to help is neither measured against what is less trusted nor crowded out.
+CLAIMED_FROM: Final = 0.125
+
+
+def claim_of(zone: Zone, relevance: float | None) -> Claim:
+    if zone is not Zone.TRUSTED:
+        return Claim.LOWER
+    return Claim.FIRST if relevance is None or relevance >= CLAIMED_FROM else Claim.NONE
+
+
+def room_beside(claimed: Iterable[float], most: float) -> float:
+    """What less trusted items may take of a budget beside items with a claim, which cost so much each: half of it, or
+    more where these leave it free. An item that alone takes more than half is claimed nothing for: it has to be better.
+    """
+    return most - min(sum(cost for cost in claimed if cost <= most / 2), most / 2)
+
+
+def turns_within(claims: Sequence[Claim], *budgets: tuple[Sequence[float], float]) -> list[int]:
+    """The order in which items are given room, each budget being what every item costs of it and how much there is: as
+    they stand, but for what is less trusted and has no room beside what has a claim, which comes last.
+    """
+    left = [
+        room_beside([cost for cost, claim in zip(costs, claims, strict=True) if claim is Claim.FIRST], most)
+        for costs, most in budgets
+    ]
+    first, late = list[int](), list[int]()
+    for at, claim in enumerate(claims):
+        is_lower = claim is Claim.LOWER
+        if is_lower and any(costs[at] > room for (costs, _), room in zip(budgets, left, strict=True)):
+            late.append(at)
+            continue
+        first.append(at)
+        if is_lower:
+            left = [room - costs[at] for (costs, _), room in zip(budgets, left, strict=True)]
+    return first + late
+
+
 def lowest(zones: Iterable[Zone]) -> Zone:
     """The least trusted of some zones; what is made of nothing is as trusted as its maker."""
     return min(zones, key=rank, default=Zone.TRUSTED)
@@ -33,6 +78,12 @@ def speaks_to_reader(memory: Memory) -> bool:
     """Whether the screening found that it speaks to who reads it; what only bends recall does not."""
     found = memory.attributes.get(SUSPECTED)
     return isinstance(found, list | tuple) and any(reason not in (SWAPPED, STUFFED) for reason in found)
+
+
+def heaps_words(memory: Memory) -> bool:
+    """Whether the screening found that it is made of words for searches to find."""
+    found = memory.attributes.get(SUSPECTED)
+    return isinstance(found, list | tuple) and STUFFED in found
 
 
 class Actor(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,16 @@ class Term(Struct, frozen=True, eq=False, tag_field="type", tag="term"):
 FARTHEST_ODDS = 500.0
 
 
+class Peers(Struct, frozen=True, eq=False):
+    """Rows that are measured among themselves too, since all others are less trusted: `least` and `share` are those of
+    a judgement, as they are without the others.
+    """
+
+    rows: BoolArray
+    least: float
+    share: float
+
+
 class Judgement(Struct, frozen=True, eq=False, tag_field="type", tag="judgement"):
     """How likely each row is to help, as a probability beside its score: it changes no order by itself.
 
@@ -82,15 +92,16 @@ class Judgement(Struct, frozen=True, eq=False, tag_field="type", tag="judgement"
     signals: Mapping[str, FloatArray]
     least: float  # where no row is as likely to help as this, nothing is
     share: float = 0.0  # of the best row's probability: beside it, what is less likely than that does not help
+    peers: tuple[Peers, ...] | UnsetType = UNSET  # the more trusted among the rows; absent where all are alike
 
     @classmethod
     def of(
         cls, name: str, bias: float, weights: Mapping[str, float], signals: Mapping[str, FloatArray], *, least: float,
-        share: float = 0.0,
+        share: float = 0.0, peers: Sequence[Peers] = (),
     ) -> Judgement:  # fmt: skip
         odds = bias + sum(weight * np.nan_to_num(signals[signal]) for signal, weight in weights.items())
         bounded = np.clip(np.asarray(odds, dtype=np.float64), -FARTHEST_ODDS, FARTHEST_ODDS)
-        return cls(name, 1.0 / (1.0 + np.exp(-bounded)), bias, weights, signals, least, share)
+        return cls(name, 1.0 / (1.0 + np.exp(-bounded)), bias, weights, signals, least, share, tuple(peers) or UNSET)
 
     def parts_of(self, position: int) -> dict[str, float]:
         """What each signal adds to the log-odds of one row; absent signals are left out."""

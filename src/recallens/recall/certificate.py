@@ -210,7 +210,7 @@ def abstention(pool: Pool, asked_for: BoolArray) -> dict[str, Any]:
     best = float(first[0]) if len(first) else 0.0
     return {
         "score": 1.0 - best,
-        "threshold": pool.least_relevance,
-        "abstain": (not len(first) or best < pool.least_relevance) and not anywhere(asked_for & pool.passed),
+        "threshold": min(among.least for among in pool.circles()),
+        "abstain": not pool.helps(pool.passed) and not anywhere(asked_for & pool.passed),
         "relevance": first.tolist(),
     }

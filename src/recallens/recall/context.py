@@ -15,7 +15,8 @@ from recallens.model.context import (
     SectionName,
     allocation,
 )
-from recallens.model.memory import Kind, Memory
+from recallens.model.memory import Kind, Memory, Zone
+from recallens.model.trust import Claim, claim_of, room_beside
 from recallens.recall.coverage import ANSWERS_FROM
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import frame_words, query_stopwords
@@ -50,7 +51,8 @@ def select(
     excerpt: Shorten,
 ) -> Selection:
     """The constitution within its share; every memory in brief, the likeliest first; then what is likely to answer at
-    length, within the share of its section.
+    length, within the share of its section. Of both, what is less trusted takes half at most, and beyond that only what
+    the trusted leave.
     """
     shares, left = allocation(total), total - frame
     chosen: dict[SectionName, dict[str, Item]] = {name: {} for name in SectionName}
@@ -73,30 +75,50 @@ def select(
         taken = enter(SectionName.CONSTITUTION, item, room, cut)
         room, left = room - taken, left - taken
     memories = [(section, item) for section, item in memories if item.name not in chosen[SectionName.CONSTITUTION]]
-    for at, (section, item) in enumerate(memories):
-        left -= enter(section, item, headings[section] + (BRIEF if at else FIRST), excerpt)
+    brief = {item.name: headings[section] + (BRIEF if at else FIRST) for at, (section, item) in enumerate(memories)}
+    first = [(section, item) for section, item in memories if _claim(item) is Claim.FIRST]
+    wanted = [min(headings[section] + item.tokens, brief[item.name], left / 2) for section, item in first]
+    beside = room_beside(wanted, left)
+    for section, item in memories:
+        lower = _claim(item) is Claim.LOWER
+        taken = enter(section, item, min(brief[item.name], int(beside)) if lower else brief[item.name], excerpt)
+        left, beside = left - taken, beside - taken if lower else beside
+    for section, item in memories if first else ():  # what had no room beside the trusted has what these leave
+        if item.name not in chosen[section] and _claim(item) is Claim.LOWER:
+            left -= enter(section, item, brief[item.name], excerpt)
 
     shares[SectionName.GOTCHAS] = left // 2 if left > GOTCHAS_FROM else 0
-    for section, item in memories:
-        brief = chosen[section].get(item.name)
-        if brief is None or not brief.truncated or not _may_answer(item):
-            continue
-        room = min(left, shares[section] - _used(chosen[section], headings[section]))
-        longer = excerpt(item, min(brief.tokens + room, total // MOST_OF_TOTAL))
-        if longer is not None and longer.tokens > brief.tokens:
+    longest = total // MOST_OF_TOTAL
+    growing = [
+        (section, item, short)
+        for section, item in memories
+        if (short := chosen[section].get(item.name)) is not None and short.truncated and _may_answer(item)
+    ]
+    wanted = [min(item.tokens, longest) - short.tokens for _, item, short in growing if _claim(item) is Claim.FIRST]
+    beside = room_beside([min(tokens, left / 2) for tokens in wanted if tokens > 0], left)
+    for section, item, short in growing:
+        lower = _claim(item) is Claim.LOWER
+        room = min(left, shares[section] - _used(chosen[section], headings[section]), int(beside) if lower else left)
+        longer = excerpt(item, min(short.tokens + room, longest))
+        if longer is not None and longer.tokens > short.tokens:
             chosen[section][item.name] = longer
-            left -= longer.tokens - brief.tokens
+            left -= longer.tokens - short.tokens
+            beside -= longer.tokens - short.tokens if lower else 0
 
-    sections = []
+    sections, order = [], {item.name: at for at, (_, item) in enumerate(memories)}
     for name, items in chosen.items():
-        used = _used(items, headings[name])
-        sections.append(ContextSection(name, max(shares[name], used), used, tuple(items.values())))
+        used, ranked = _used(items, headings[name]), sorted(items.values(), key=lambda item: order.get(item.name, -1))
+        sections.append(ContextSection(name, max(shares[name], used), used, tuple(ranked)))
         left_out = {id: left for id, left in left_out.items() if id not in items}
     return Selection(tuple(sections), tuple(left_out.values()), sum(section.used for section in sections))
 
 
 def _used(items: Mapping[str, Item], heading: int) -> int:
     return heading + sum(item.tokens for item in items.values()) if items else 0
+
+
+def _claim(item: Item) -> Claim:
+    return claim_of(Zone.TRUSTED if item.memory is None else item.memory.zone, item.relevance)
 
 
 def _may_answer(item: Item) -> bool:

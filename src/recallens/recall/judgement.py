@@ -8,20 +8,22 @@ of a hundred thousand. `bench/relevance.py` fits their weights on the dev sets a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from recallens.index.lexical import BoundLexical
 from recallens.ingest.encoded import ASSISTANT_ROLES, USER_ROLES
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.verdict import BoolArray, FloatArray, IntArray, Judgement, anywhere, everywhere
+from recallens.model.trust import CLAIMED_FROM
+from recallens.model.verdict import BoolArray, FloatArray, IntArray, Judgement, Peers, anywhere, everywhere
 from recallens.recall.coverage import answering, coverage, in_other_letters, texts_of
 from recallens.recall.facets import WORDED, Facet, FacetKind
+from recallens.recall.peers import circles
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Scene
 from recallens.recall.terms import deviation_of, measured_against
 from recallens.recall.views import REVIEW, SAME_FILE, within_windows
@@ -208,6 +210,8 @@ OF_THE_FILE: Final = 0.6
 OF_THE_NAME: Final = 0.6
 FEW_CALLED: Final = 10
 SHARE_OF_CALLED: Final = 0.5  # beside them, what does not hold it is something else
+# The bias, the weights and the values that a judgement is made of.
+Summed = tuple[float, dict[str, float], dict[str, FloatArray]]
 _IDENTIFIER: Final = re.compile(r"(?=\S*[\d_./:-])[\w./:#@-]{3,}")
 
 
@@ -218,15 +222,8 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
     asks_second = MULTILINGUAL in scene.views
     models = BY_MEANING if not np.isnan(signals["cosine"]).all() else BY_SECOND if asks_second else BY_WORDS
     rows = {company: mask for company, mask in companies(scene, pool.rows).items() if anywhere(mask)}
-    bias, weights, told = models[next(iter(rows))].bias, dict[str, float](), dict(signals)
-    for company, mask in rows.items():
-        model, prefix = models[company], f"{company}." if weights else ""
-        if prefix:  # beside rows in other company, its own signals have names of their own
-            told[str(company)], weights[str(company)] = np.where(mask, 1.0, np.nan), model.bias - bias
-        alone = everywhere(mask)
-        for name, weight in model.weights.items():
-            told[prefix + name] = signals[name] if alone else np.where(mask, signals[name], np.nan)
-            weights[prefix + name] = weight
+    peers, signals = _peers(scene, pool, signals, lambda each: _summed(models, rows, each))
+    bias, weights, told = _summed(models, rows, signals)
     known = (UNDER_REVIEW, LINKED, CALLED)
     weights |= dict.fromkeys(known, 1.0)
     told |= {name: np.full(len(pool), np.nan) for name in known}
@@ -243,32 +240,83 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
         by_second = Judgement.of(MEANT, BY_MEANT_BIAS, BY_MEANT, meant, least=0.0).probability
         told[MEANT], weights[MEANT] = _raised(own, np.where(lifted, by_second, 0.0)), 1.0
         own = Judgement.of("relevance", bias, weights, told, least=0.0).probability
-    best = int(np.where(pool.live, own, -1.0).argmax())
-    of_best = next(models[company] for company, mask in rows.items() if mask[best])
-    unheard = models is BY_MEANING and float(signals["unknown"][best]) > MOST_UNKNOWN
-    least, share = _bounds(scene, pool, best, of_best)
-    if anywhere(called):
-        share = SHARE_OF_CALLED
-    if MEANT in told and signals["words"][best] > 0.0 and _in_other_letters(scene, pool.rows[[best]]):
-        least = min(least, LEAST_MEANT)
-    least *= UNHEARD if unheard else 1.0
+
+    def asked_of(circle: BoolArray) -> Peers:
+        """What the cut asks of the rows of a circle, by the best of them."""
+        among = structs.replace(pool, live=pool.live & circle)
+        best = int(np.where(among.live, own, -1.0).argmax())
+        of_best = next(models[company] for company, mask in rows.items() if mask[best])
+        unheard = models is BY_MEANING and float(signals["unknown"][best]) > MOST_UNKNOWN
+        least, share = _bounds(scene, among, best, of_best)
+        if anywhere(called & circle):
+            share = SHARE_OF_CALLED
+        if MEANT in told and signals["words"][best] > 0.0 and _in_other_letters(scene, pool.rows[[best]]):
+            least = min(least, LEAST_MEANT)
+        return Peers(circle, least * (UNHEARD if unheard else 1.0), share)
+
+    every, *among = map(asked_of, circles(scene, pool.rows))
+    measured = [Peers(rows, each.least, each.share) for rows, each in zip(peers, among, strict=True)]
     told[UNDER_REVIEW] = _raised(own, np.where(pool.raw(REVIEW) >= SAME_FILE, OF_THE_FILE, 0.0))
-    told[LINKED] = _raised(own, related(scene, pool, query, own, leading(pool, own, least)))
-    yield Judgement.of("relevance", bias, weights, told, least=least, share=share)
+    judged = structs.replace(pool, relevance=own, least_relevance=every.least, share=every.share, peers=tuple(measured))
+    told[LINKED] = _raised(own, related(scene, pool, query, own, leading(judged)))
+    yield Judgement.of("relevance", bias, weights, told, least=every.least, share=every.share, peers=measured)
+
+
+def _summed(
+    models: Mapping[Company, Model], rows: Mapping[Company, BoolArray], signals: Mapping[str, FloatArray]
+) -> Summed:
+    """The bias, the weights and the values of the signals, each row by the model of its company."""
+    bias, weights, told = models[next(iter(rows))].bias, dict[str, float](), dict(signals)
+    for company, mask in rows.items():
+        model, prefix = models[company], f"{company}." if weights else ""
+        if prefix:  # beside rows in other company, its own signals have names of their own
+            told[str(company)], weights[str(company)] = np.where(mask, 1.0, np.nan), model.bias - bias
+        alone = everywhere(mask)
+        for name, weight in model.weights.items():
+            told[prefix + name] = signals[name] if alone else np.where(mask, signals[name], np.nan)
+            weights[prefix + name] = weight
+    return bias, weights, told
+
+
+def _peers(
+    scene: Scene, pool: Pool, signals: Mapping[str, FloatArray], summed: Callable[[Mapping[str, FloatArray]], Summed]
+) -> tuple[list[BoolArray], dict[str, FloatArray]]:
+    """The rows that have a claim to be measured without what is less trusted, by zone, since they are likely to help
+    where that is not there; and the signals, of these rows as they are then.
+    """
+
+    def odds(signals: Mapping[str, FloatArray]) -> FloatArray:
+        bias, weights, told = summed(signals)
+        return Judgement.of("relevance", bias, weights, told, least=0.0).probability
+
+    peers, judged = list[BoolArray](), dict(signals)
+    for circle in circles(scene, pool.rows)[1:]:
+        among = structs.replace(pool, live=pool.live & circle)
+        alone = _relative(scene, among, signals)
+        own = odds({**signals, **alone})
+        claimed = circle & (own >= CLAIMED_FROM) & (own > odds(judged))
+        judged |= {name: np.where(claimed, values, judged[name]) for name, values in alone.items()}
+        peers.append(circle & (odds(judged) >= CLAIMED_FROM))
+    return peers, judged
 
 
 def _called(scene: Scene, rows: IntArray, query: Query) -> BoolArray:
     """The rows that hold all of a question which is nothing but numbers, codes or paths, each as it is written; none
-    where these are many.
+    where these are many among what is as trusted.
     """
     called, asked = np.zeros(len(rows), dtype=np.bool_), query.text.split()
     worded = [facet for facet in scene.question.facets if facet.kind in WORDED]
-    if worded and all(map(_IDENTIFIER.fullmatch, asked)):
-        held = np.flatnonzero(coverage(scene, worded, rows).all(axis=0))[:READ]
-        written = [re.compile(rf"(?<!\w){re.escape(each)}(?!\w)", re.IGNORECASE) for each in asked]
+    if not worded or not all(map(_IDENTIFIER.fullmatch, asked)):
+        return called
+    covering, few = coverage(scene, worded, rows).all(axis=0), called.copy()
+    written = [re.compile(rf"(?<!\w){re.escape(each)}(?!\w)", re.IGNORECASE) for each in asked]
+    for circle in circles(scene, rows):
+        held = np.flatnonzero(covering & circle)[:READ]
         texts = texts_of(scene, rows[held])
+        called = np.zeros_like(called)
         called[held] = [all(each.search(text) for each in written) for text in texts]
-    return called if called.sum() <= FEW_CALLED else np.zeros_like(called)
+        few[circle] = called[circle] & (called.sum() <= FEW_CALLED)
+    return few
 
 
 def _bounds(scene: Scene, pool: Pool, best: int, model: Model) -> tuple[float, float]:
@@ -329,20 +377,24 @@ def signals_of(scene: Scene, pool: Pool) -> dict[str, FloatArray]:
         "namedSpeaker": _said_by(scene, pool, scene.question.speakers),
         "ownWords": _said_by(scene, pool, _codes(scene, USER_ROLES)),
         "otherTime": _outside_windows(scene, pool),
-        "behind": _behind(pool),
-        "place": _place(pool),
         "noAnswer": _without_answer(scene, pool),
         "length": np.log1p(np.minimum(scene.columns["tokens"][rows], LONG)),
     }
     # What took the place of another answers what the other was about.
     for name in ("cosine", "words", "bm25", "pairs") if scene.heirs else ():
         signals[name] = np.fmax(signals[name], inherited(scene, pool, signals[name]))
-    sample = measured_against(pool)
-    second = scene.score(MULTILINGUAL, rows) if MULTILINGUAL in scene.views else absent
-    signals["secondStandsOut"] = second - _usual(second[sample], UNRELATED)
+    return signals | _relative(scene, pool, signals)
+
+
+def _relative(scene: Scene, pool: Pool, signals: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """The signals of each row that depend on the others which are live."""
+    sample, absent = measured_against(pool), np.full(len(pool), np.nan)
+    second = scene.score(MULTILINGUAL, pool.rows) if MULTILINGUAL in scene.views else absent
+    relative = {"behind": _behind(pool), "place": _place(pool)}
+    relative["secondStandsOut"] = second - _usual(second[sample], UNRELATED)
     for name, of, unrelated in (("standsOut", "cosine", UNRELATED), ("moreWords", "words", 0.0)):
-        signals[name] = signals[of] - _usual(signals[of][sample], unrelated)
-    return signals
+        relative[name] = signals[of] - _usual(signals[of][sample], unrelated)
+    return relative
 
 
 def _usual(sample: FloatArray, unrelated: float) -> float:

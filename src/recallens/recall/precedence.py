@@ -1,7 +1,7 @@
 """Who stands above whom, among rows that speak of one thing: what worked above what failed, a warning above the
 failures that it explains, a correction above what it corrects, a cited fact above a claim that disputes it, and what
 was said above its recap; what holds above a draft, a principle above what is less trusted and speaks of it, and what is
-trusted above what only proposes to replace it.
+trusted above what only proposes to replace it, or heaps up words to be found.
 
 A row that must stand above another is raised over it, or the other is lowered under it, by more than a repetition can
 cost either of them: so the order survives the choice of different rows.
@@ -22,9 +22,9 @@ from recallens.model.plan import Intent
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.state import FAILURE, SUCCESS
-from recallens.model.trust import rank
+from recallens.model.trust import heaps_words, rank
 from recallens.model.verdict import Bond, FloatArray, IntArray, Term
-from recallens.recall.coverage import ANSWERS_FROM
+from recallens.recall.coverage import ANSWERS_FROM, HALF_AS_LIKELY
 from recallens.recall.facets import Facet, FacetKind
 from recallens.recall.scene import Scene
 from recallens.recall.select import head_of
@@ -271,13 +271,14 @@ def recaps(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[T
 
 
 def unsettled(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term]:
-    """A draft or a rejected note goes below whatever holds and answers as well."""
+    """A draft or a rejected note goes below whatever holds and answers as well, and is no less trusted."""
     review = scene.columns["review"][pool.rows] >= 0
     if not review.any() or pool.relevance is None:
         return
     rows = _rows(scene, pool)
     holding = [row for row in rows if not review[row.at] and pool.relevance[row.at] >= ANSWERS_FROM]
-    yield from _lowered("unsettled", pool, query, [(a, b) for b in rows if review[b.at] for a in holding], balance)
+    pairs = [(above, draft) for draft in rows if review[draft.at] for above in holding if _above(above, draft)]
+    yield from _lowered("unsettled", pool, query, pairs, balance)
 
 
 def proposals(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
@@ -302,6 +303,25 @@ def proposals(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterato
     ]
     yield from _bond("proposal", pairs)
     yield from _lowered("proposal", pool, query, pairs, balance)
+
+
+def heaps(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term]:
+    """A text that heaps up words for searches to find goes below what is more trusted and may answer as well: its words
+    are there for their score.
+    """
+    positions = _positions(scene, pool)
+    lower = scene.columns["zone"][pool.rows[positions]] != code_of(Zone.TRUSTED)
+    if pool.relevance is None or not lower.any() or lower.all():
+        return
+    heaped = [row for row in _placed(scene, pool, positions[lower]) if heaps_words(row.memory)]
+    others, relevance = _placed(scene, pool, positions) if heaped else [], pool.relevance
+    pairs = [
+        (above, heap)
+        for heap in heaped
+        for above in others
+        if not _above(heap, above) and relevance[above.at] >= min(ANSWERS_FROM, HALF_AS_LIKELY * relevance[heap.at])
+    ]
+    yield from _lowered("heap", pool, query, pairs, balance)
 
 
 def principles(scene: Scene, balance: float, pool: Pool, query: Query) -> Iterator[Term | Bond]:
@@ -409,5 +429,5 @@ def _term(
 
 # In this order: what lowers comes last, so that nothing which was raised stands above what it must not.
 PRECEDENCE: Final = (
-    outcome, attempts, statements, corrections, principles, aftermath, disputes, recaps, unsettled, proposals
+    outcome, attempts, statements, corrections, principles, aftermath, disputes, recaps, unsettled, heaps, proposals
 )  # fmt: skip

@@ -21,6 +21,7 @@ from recallens.model.memory import Kind, Memory, Zone
 from recallens.model.pool import Pool
 from recallens.model.query import Query
 from recallens.model.terms import as_share
+from recallens.model.trust import claim_of, turns_within
 from recallens.model.verdict import (
     BoolArray,
     IntArray,
@@ -31,6 +32,7 @@ from recallens.model.verdict import (
     all_but,
     all_true,
     anywhere,
+    counted,
     everywhere,
     places,
 )
@@ -38,6 +40,7 @@ from recallens.recall.coverage import ANSWERS_FROM, missing, spoken_of
 from recallens.recall.facets import place_alone
 from recallens.recall.gates import filter_rules, passing
 from recallens.recall.likeness import likeness
+from recallens.recall.peers import trust_of
 from recallens.recall.plan import PLANNED_CHARACTERS
 from recallens.recall.results import excerpts
 from recallens.recall.scene import Scene
@@ -114,14 +117,15 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     if pool.relevance is None or not len(order):
         yield from _ended(scene, pool, query)
         return
-    relevance, floor, keep = pool.relevance[order], pool.floor(), pool.likely()[order]
+    relevance, floors, keep = pool.relevance[order], pool.floors()[order], pool.likely()[order]
     # A question about a time alone asks for what is of it.
     views = [RECENT, TIME] if scene.question.only_windows else [RECENT]
     for view in views:
         keep |= pool.proposed_by(view)[order]
     if scene.question.windows and _only_names_a_place(scene, query):  # few name the place that all of them know
         then = within_windows(scene.columns, pool.rows[order], scene.question.windows)
-        keep[places(then)[:DOUBTFUL_FEW]] = True
+        for among in pool.circles():
+            keep[places(then & among.rows[order])[:DOUBTFUL_FEW]] = True
     if not anywhere(keep):
         nearest = order[[int(relevance.argmax())]]
         facets = scene.question.facets
@@ -129,23 +133,30 @@ def relevance_cut(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
         near = {"nearest": pool.ids[nearest[0]].decode(), "relevance": float(pool.relevance[nearest[0]])}
         yield Note("silence", {**near, "least": pool.least_relevance, "missing": lacks})
         yield from _ended(scene, pool, query)
-    yield Note("relevance-cut", {"least": floor, "askedFor": views})
-    reason = "" if everywhere(keep) else f"its relevance is below {as_share(floor)}"
+    yield Note("relevance-cut", {"least": pool.floor(pool.circles()[0]), "askedFor": views})
+    asked = sorted(set(floors[~keep].tolist()), reverse=True)  # by the zone of a row
+    reason = f"its relevance is below {' or '.join(map(as_share, asked))}" if asked else ""
     yield _pick(scene, pool, "relevance-cut", order[keep], reason)
 
 
 def few_where_doubtful(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
-    """Where not even the likeliest note is likely to answer, its nearest few: more of them are no better."""
+    """Where not even the likeliest note is likely to answer, its nearest few: more of them are no better. What is less
+    trusted is none of the few among whom a row has its place.
+    """
     order = by_score(scene, pool)
     if pool.relevance is None or not len(order) or scene.question.only_windows:
         return
-    relevance = pool.relevance[order]
-    is_note = scene.columns["position"][pool.rows[order[relevance.argmax()]]] < 0
-    if relevance.max() >= ANSWERS_FROM or not is_note or len(order) <= DOUBTFUL_FEW:
-        return
-    likeliest = np.sort(np.argsort(-relevance, kind="stable")[:DOUBTFUL_FEW])
-    reason = f"beyond the {DOUBTFUL_FEW} likeliest, of which none is likely to answer"
-    yield _pick(scene, pool, "doubtful-few", order[likeliest], reason)
+    relevance, keep = pool.relevance[order], np.zeros(len(order), dtype=np.bool_)
+    for among in pool.circles():
+        here = among.rows[order]
+        likeliest = places(here)[np.argsort(-relevance[here], kind="stable")]
+        if len(likeliest):
+            is_note = scene.columns["position"][pool.rows[order[likeliest[0]]]] < 0
+            doubtful = relevance[likeliest[0]] < ANSWERS_FROM and is_note
+            keep[likeliest[: DOUBTFUL_FEW if doubtful else None]] = True
+    if not everywhere(keep):
+        reason = f"beyond the {DOUBTFUL_FEW} likeliest, of which none is likely to answer"
+        yield _pick(scene, pool, "doubtful-few", order[keep], reason)
 
 
 def _ended(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
@@ -161,7 +172,9 @@ def _ended(scene: Scene, pool: Pool, query: Query) -> Iterator[Note]:
 
 
 def of_that_time(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
-    """Of something at a time what is of that time, and of the rest only what fits far better."""
+    """Of something at a time what is of that time, and of the rest only what fits far better than what is of it and as
+    trusted.
+    """
     windows = [window for window in scene.question.windows if not window.vague]
     order = by_score(scene, pool)
     if not windows or pool.relevance is None or not len(order):
@@ -172,13 +185,15 @@ def of_that_time(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
     odds = pool.relevance[order] / np.maximum(1.0 - pool.relevance[order], SURE)
     if not anywhere(inside) or everywhere(inside):
         return
-    if _only_names_a_place(scene, query):  # what happened there at another time is no answer
-        yield _pick(scene, pool, "of-that-time", order[inside], "of another time than the one asked about")
-        return
     # People tell later, in a talk, how it was.
     is_note = scene.columns["position"][pool.rows[order]] < 0
     least = np.where(is_note & (then is not None), LATER_ODDS, OTHER_TIME_ODDS)
-    keep = inside | (odds > least * odds[inside].max())
+    if _only_names_a_place(scene, query):  # what happened there at another time is no answer
+        least = np.full(len(order), np.inf)
+    keep = inside.copy()
+    for among in pool.circles():
+        of_time = odds[inside & among.rows[order]]
+        keep |= among.rows[order] & (odds > least * of_time.max() if len(of_time) else True)
     reason = "" if everywhere(keep) else "of another time than the one asked about"
     yield _pick(scene, pool, "of-that-time", order[keep], reason)
 
@@ -259,14 +274,20 @@ def room_for_the_trusted(scene: Scene, pool: Pool, query: Query) -> Iterator[Pic
     reports = places(lower & told)[:HEAD]
     if len(reports) > 1:
         keep[reports] = ~_repeated(scene, pool, order[reports])
-    places_left = query.limit - min(int(np.count_nonzero(~lower)), (query.limit + 1) // 2)
-    keep &= ~lower | (np.cumsum(lower & keep) <= places_left)
+    keep &= ~lower | (np.cumsum(lower & keep) <= _places_beside(counted(~lower), query.limit))
     reason = "" if everywhere(keep) else "beside what is trusted, a report that was made before or one too many"
     yield _pick(scene, pool, "room-for-the-trusted", order[keep], reason)
 
 
+def _places_beside(trusted: int, most: int) -> int:
+    """How many places are for what is less trusted: half of them, or what the trusted leave."""
+    return most - min(trusted, (most + 1) // 2)
+
+
 def at_most(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
-    """So many rows from files, so many summaries of sessions, and beside both so many lessons."""
+    """So many rows from files, so many summaries of sessions, and beside both so many lessons; of these places, too,
+    what is less trusted takes half at most.
+    """
     columns, filters = scene.columns, query.filters
     if filters.brain_file_limit is None and filters.medium_term_limit is None:
         return
@@ -278,8 +299,11 @@ def at_most(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
         ("lesson-limit", LESSON_EXTRA, lessons),
     ):
         if most is not None:
-            counted = rows[pool.rows[order]]
-            chosen = order[~counted | (np.cumsum(counted) <= most)]
+            of_these = rows[pool.rows[order]]
+            lower = of_these & (columns["zone"][pool.rows[order]] != code_of(Zone.TRUSTED))
+            lower &= np.cumsum(lower) > _places_beside(counted(of_these & ~lower), most)
+            of_these &= ~lower
+            chosen = order[~lower & (~of_these | (np.cumsum(of_these) <= most))]
             yield _pick(scene, pool, name, chosen, f"more than {most}" if len(chosen) < len(order) else "")
             order = chosen
 
@@ -288,7 +312,8 @@ def at_most(scene: Scene, pool: Pool, query: Query) -> Iterator[Pick]:
 
 
 def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query: Query) -> Iterator[Verdict]:
-    """Choose k rows one by one, each paying for its likeness to what is chosen already; then some lessons of the rest.
+    """Choose k rows one by one, each paying for its likeness to what is chosen already and no less trusted; then some
+    lessons of the rest.
 
     The price is a Term, so the order of choice is the order of final scores: what is left can only get dearer. What was
     said in another session is another occasion, however alike: who asks how often something happened wants them all,
@@ -305,6 +330,7 @@ def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query:
     unit = (1.0 - balance) / balance * (deviation_of(sample) if len(sample) > 1 else 0.0)
     likeness_to = likeness(scene, pool.rows[row_order])
     sessions, several = _sessions_of_turns(scene, pool.rows[row_order]), asks_for_several(query.text)
+    trust = trust_of(scene, pool.rows[row_order])
     worth = np.full(len(pool), -np.inf)  # -inf for what cannot be chosen, or is
     worth[: len(order)] = scores
     price = np.zeros(len(pool))  # of each row: what its likeness to the rows chosen before it costs, up to a unit
@@ -322,10 +348,10 @@ def mmr_diversify(scene: Scene, balance: float, lessons: int, pool: Pool, query:
         picks.append(pick)
         paid.append(price[pick] + again[pick])
         worth[pick] = -np.inf
-        another_occasion = (sessions[pick] >= 0) & (sessions >= 0) & (sessions != sessions[pick])
-        np.maximum(price, np.where(another_occasion, 0.0, unit * likeness_to(pick)), out=price)
+        free = (trust > trust[pick]) | ((sessions[pick] >= 0) & (sessions >= 0) & (sessions != sessions[pick]))
+        np.maximum(price, np.where(free, 0.0, unit * likeness_to(pick)), out=price)
         if several and sessions[pick] >= 0:
-            again[sessions == sessions[pick]] += SAME_SESSION
+            again[(sessions == sessions[pick]) & (trust <= trust[pick])] += SAME_SESSION
             np.minimum(again, MOST_OF_SESSION * SAME_SESSION, out=again)
         np.subtract(worth, price + again, out=left)
     price += again
@@ -359,7 +385,9 @@ def _sessions_of_turns(scene: Scene, rows: IntArray) -> IntArray:
 
 
 def budget_fit(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
-    """Take items in order; one that does not fit is skipped, and the next may still fit."""
+    """Take items in order; one that does not fit is skipped, and the next may still fit. What is less trusted takes
+    half at most, and beyond that only what the trusted leave.
+    """
     order = pool.ranked()
     # The characters and tokens of each item as delivered, its header and label included.
     shown = excerpts(scene, pool, order, query) if query.excerpts else ()
@@ -376,21 +404,30 @@ def budget_fit(scene: Scene, pool: Pool, query: Query) -> Iterator[Verdict]:
     used, used_tokens = (len(OPEN) + len(CLOSE), _FRAME_TOKENS) if len(order) else (0, 0)
     most = np.inf if query.budget is None else query.budget
     most_tokens = np.inf if query.tokens is None else query.tokens
+    trusted = (scene.columns["zone"][pool.rows[order]] == code_of(Zone.TRUSTED)).tolist()
+    relevance = [None] * len(order) if pool.relevance is None else pool.relevance[order].tolist()
+    zones = [Zone.TRUSTED if each else Zone.WORKING for each in trusted]
+    turns = turns_within(
+        list(map(claim_of, zones, relevance)), (chars, most - used), (tokens, most_tokens - used_tokens)
+    )
     keep = []
-    for at in range(len(order)):
+    for at in turns:
         if used + chars[at] <= most and used_tokens + tokens[at] <= most_tokens:
             keep.append(at)
             used += chars[at]
             used_tokens += tokens[at]
     if not keep:
         used = used_tokens = 0
+    keep.sort()
     reason = "" if len(keep) == len(order) else "does not fit the budget"
     yield Pick("budget-fit", order[keep], np.array([tokens[at] for at in keep], dtype=np.float64), reason)
     items = {
         id.decode(): {"chars": chars[at], "tokens": tokens[at]} | ({"source": shown[at].source} if shown else {})
         for at, id in enumerate(pool.ids[order].tolist())
     }
-    yield Note("budget", spending(query, used=used, used_tokens=used_tokens, items=items))
+    told = spending(query, used=used, used_tokens=used_tokens, items=items)
+    moved = turns != list(range(len(order)))
+    yield Note("budget", told | ({"turns": [pool.ids[order[at]].decode() for at in turns]} if moved else {}))
 
 
 def spending(query: Query, *, used: int, used_tokens: int, items: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from recallens.model.recall import SearchResult
 from recallens.model.salience import DAY_MS
 from recallens.model.state import MemoryState, is_hypothesis
 from recallens.model.times import day, instant
+from recallens.model.trust import Claim, room_beside
 from recallens.render.brief import only_unsettled
 from recallens.render.formats import USER, as_name, cites, visible
 from recallens.render.markup import plain_text
@@ -274,12 +275,14 @@ def fitted_lines(
     limit: int | None,
     shorter: Callable[[int, int], str],
     left_out: int = 0,
+    claims: Sequence[Claim] = (),
 ) -> tuple[str, list[int]]:
     """The lines and the foot within the limit, and the places of the lines in it: taken in `order`, the last of them
     `shorter` where that makes it fit.
 
-    The foot gives way to the first line alone: what is missing says more than another line. What is left out is said,
-    with the `left_out` before.
+    The foot gives way to the first line alone, and to the first that has a claim: what is missing says more than
+    another line. What is left out is said, with the `left_out` before. Lines of what is less trusted take half of the
+    limit at most beside those that have a claim, one of them `shorter` for that, and beyond it what these leave.
     """
 
     def written(shown: Mapping[int, str], foot: str = "") -> str:
@@ -293,13 +296,18 @@ def fitted_lines(
     everything = written(dict(enumerate(lines)), foot(order))
     if limit is None or takes(everything) <= limit:
         return everything, sorted(order)
+    leads = {order[0]} if order else set()
+    if Claim.FIRST in claims and Claim.LOWER in claims:
+        leads.add(next(at for at in order if claims[at] is Claim.FIRST))
+        lines, order = _beside_claims(lines, order, claims, limit - takes(written({})), shorter)
     shown: dict[int, str] = {}
     for at in order:
         whole, ending = {**shown, at: lines[at]}, foot(sorted((*shown, at)))
-        if room(whole, ending) < 0 and (shown or room(whole) < 0):
-            left = room({**shown, at: ""}, ending if shown else "")
+        if room(whole, ending) < 0 and (at not in leads or room(whole) < 0):
+            ending = "" if at in leads else ending
+            left = room({**shown, at: ""}, ending)
             short = shorter(at, left) if left > LEAST else ""
-            if short and room({**shown, at: short}, ending if shown else "") >= 0:
+            if short and room({**shown, at: short}, ending) >= 0:
                 shown[at] = short
             break
         shown = whole
@@ -308,6 +316,30 @@ def fitted_lines(
     handles = " ".join(lines[at].split(" ", 1)[0] for at in order)
     rest = [f"{handles}: {RAISE}", RAISE] if handles else [fit(foot(order), limit - 1)[0] if limit > 1 else ""]
     return next((text for text in (*told, *rest) if takes(text) <= limit), ""), places
+
+
+def _beside_claims(
+    lines: Sequence[str], order: Sequence[int], claims: Sequence[Claim], most: int, shorter: Callable[[int, int], str]
+) -> tuple[Sequence[str], Sequence[int]]:
+    """The lines and the order in which they are given room: the first that has a claim, the first, then as they stand;
+    of what is less trusted, the line that has no room beside such lines is `shorter`, and those behind it come last.
+    """
+    claiming = [at for at in order if claims[at] is Claim.FIRST]
+    room = int(room_beside([min(takes(lines[at]), most / 2) for at in claiming], most))
+    lines, first, late = list(lines), list[int](), list[int]()
+    for at in order:
+        if claims[at] is Claim.LOWER:
+            if takes(lines[at]) > room:
+                short, size = "", 0 if late else room
+                while size > LEAST and takes(short := shorter(at, size)) > room:  # it may take more than its tokens
+                    short, size = "", size - (takes(short) - room)
+                if not short:
+                    late.append(at)
+                    continue
+                lines[at] = short
+            room -= takes(lines[at])
+        first.append(at)
+    return lines, list(dict.fromkeys((claiming[0], order[0], *first, *late)))
 
 
 def counted_record(record: Record, holder: Record, *names: str) -> Record:

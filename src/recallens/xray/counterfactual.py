@@ -166,7 +166,8 @@ def shortages(walk: Walk, fate: Fate) -> tuple[Shortage, ...]:
     items = notes[-1]["items"] if notes else {}
     if fate.cut is None or fate.cut.name != "budget-fit" or fate.id not in items:
         return ()
-    before = list(items)[: list(items).index(fate.id)]
+    turns = list(notes[-1].get("turns", items))
+    before = turns[: turns.index(fate.id)]
     kept = [id for id in items if id in walk.rank]
     found = []
     for setting, unit, used in (("budget", "chars", "used"), ("tokens", "tokens", "usedTokens")):

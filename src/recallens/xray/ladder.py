@@ -229,11 +229,13 @@ class Walk:
     def relevance_parts(self, position: int) -> Mapping[str, float] | None:
         return None if self.judgement is None else self.judgement.parts_of(position)
 
-    @property
-    def relevance_floor(self) -> float | None:
-        """Below this a row was not likely enough to help."""
+    def relevance_floor(self, position: int) -> float | None:
+        """Below this the row was not likely enough to help: what is more trusted is measured among its like too."""
         cuts = self.notes.get(RELEVANCE_CUT, ())
-        return float(cuts[-1]["least"]) if cuts else None
+        if not cuts:
+            return None
+        before = next((step.before for step, pick in self.picks if pick.name == RELEVANCE_CUT), None)
+        return float(cuts[-1]["least"] if before is None or not before.peers else before.floors()[position])
 
     # ── the filters ──
 

@@ -83,7 +83,7 @@ def missed(walk: Walk, position: int, filter: str, words: str, facts: Facts) -> 
         case "budget-fit":
             return _budget(walk, position, words)
         case _ if filter == RELEVANCE_CUT and (relevance := walk.relevance(position)) is not None:
-            floor = walk.relevance_floor
+            floor = walk.relevance_floor(position)
             below = "" if floor is None or floor <= relevance else f", below {as_share(floor)}"
             lacking = None if floor is None else max(floor - relevance, 0.0)
             return Shortfall(

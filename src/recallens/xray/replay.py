@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from recallens.model.ledger import Entry, Ledger
 from recallens.model.pool import Pool
@@ -102,7 +102,12 @@ def _check(pool: Pool, entry: Entry, at: int) -> None:
             _check_chosen(pool, entry, verdict, at)
             lengths = {len(pool)}
         case Judgement():
-            lengths = {len(verdict.probability), *map(len, verdict.signals.values())}
+            peers = () if verdict.peers is UNSET else verdict.peers
+            lengths = {
+                len(verdict.probability),
+                *map(len, verdict.signals.values()),
+                *(len(each.rows) for each in peers),
+            }
             again = Judgement.of(verdict.name, verdict.bias, verdict.weights, verdict.signals, least=0.0)
             if not np.allclose(again.probability, verdict.probability, rtol=0, atol=1e-12):
                 raise _altered(at, entry, "gives another probability than its signals do")

@@ -187,7 +187,7 @@ def _unlikely(walk: Walk, fate: Fate) -> Blocker | None:
     if cut is None or lacking is None or (fate.cut is not None and fate.cut.name != RELEVANCE_CUT):
         return None
     assert fate.position is not None
-    relevance, floor = walk.relevance(fate.position) or 0.0, walk.relevance_floor or 0.0
+    relevance, floor = walk.relevance(fate.position) or 0.0, walk.relevance_floor(fate.position) or 0.0
     held = walk.words_held(fate.position)
     signals = [] if held is None else [f"words held {held:.0%}"]
     signals += [
@@ -201,8 +201,9 @@ def _unlikely(walk: Walk, fate: Fate) -> Blocker | None:
 
 
 def _lacking_relevance(walk: Walk, fate: Fate) -> float | None:
-    floor = walk.relevance_floor
-    relevance = None if fate.position is None else walk.relevance(fate.position)
+    if fate.position is None:
+        return None
+    floor, relevance = walk.relevance_floor(fate.position), walk.relevance(fate.position)
     return None if floor is None or relevance is None or relevance >= floor else floor - relevance
 
 

@@ -159,8 +159,7 @@ def related_to_an_answer(scene: Scene, pool: Pool, query: Query, share: float) -
     """What it takes to bring a row that words cannot reach near the score of an answer that it is related to."""
     if pool.relevance is None or not len(pool):
         return None
-    leads = leading(pool, pool.relevance, pool.least_relevance)
-    lift = share * related(scene, pool, query, pool.score, leads) - pool.score
+    lift = share * related(scene, pool, query, pool.score, leading(pool)) - pool.score
     return np.where(lift > 0, lift, 0.0), lift > 0, {"share": share}
 
 

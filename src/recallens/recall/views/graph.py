@@ -171,10 +171,16 @@ LEADS_ON: Final = 0.25
 _SAYS_LITTLE: Final = frozenset(("MENTIONS", "SUPERSEDES"))
 
 
-def leading(pool: Pool, relevance: FloatArray, least: float) -> BoolArray:
-    """The rows to set out from; none where no row is likely enough to help."""
-    best = relevance[pool.live].max(initial=0.0)
-    return (relevance >= LEADS_ON * best) if best >= least else np.zeros(len(pool), dtype=np.bool_)
+def leading(pool: Pool) -> BoolArray:
+    """The rows to set out from, beside what is as trusted; none where no row is likely enough to help."""
+    leads, relevance = np.zeros(len(pool), dtype=np.bool_), pool.relevance
+    if relevance is None:
+        return leads
+    for among in pool.circles():
+        best = relevance[pool.live & among.rows].max(initial=0.0)
+        if best >= among.least:
+            leads |= among.rows & (relevance >= LEADS_ON * best)
+    return leads
 
 
 def related(scene: Scene, pool: Pool, query: Query, worth: FloatArray, leads: BoolArray) -> FloatArray:
