@@ -202,7 +202,8 @@ def certificate_line(certificate: Mapping[str, Any] | None, *, most: int = CERTI
     elif certificate["completenessScore"] < 1.0 or not reworded:
         said.append(f"Covers {certificate['completenessScore']:.0%} of the question")
     else:
-        said.append("Covers the question in other words")
+        likely = certificate.get("likelihood")
+        said.append(f"{'May' if likely is None else f'{likely:.0%} likely to'} answer this in other words")
     if certificate.get("redundancyRatio"):
         said[-1] += f", redundancy {certificate['redundancyRatio']:.2f}"
     line = ". ".join(said)
