@@ -43,10 +43,9 @@ class Caller:
 
     `home` is the namespace of a call that names none, `owner` the id of the token that asks, `agent` the program that
     asks without one, `zone` where what is written enters and `source` what it is recorded as; None leaves both to what
-    is written. `record=False` is a wish
-    to leave no trace. `deliver` writes a recall as this caller is shown it, where that is not its record.
-    `sees_withheld` is the person who looks after the store: they decide about what is withheld, and may ask from any
-    context. Others hold the `scopes` that they were granted.
+    is written. `record=False` is a wish to leave no trace. `deliver` writes a recall as this caller is shown it, where
+    that is not its record. `sees_withheld` is the person who looks after the store: they decide about what is withheld,
+    and may ask from any context. Others hold the `scopes` that they were granted.
     """
 
     right: Right = Right.WRITE
