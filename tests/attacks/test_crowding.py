@@ -17,7 +17,7 @@ from recallens.ingest.suspicion import suspicions
 from recallens.model.memory import Zone
 from recallens.model.recall import Recall
 from recallens.model.terms import as_share
-from recallens.model.trust import CLAIMED_FROM, Claim, claim_of, room_beside, turns_within
+from recallens.model.trust import CLAIMED_FROM, BudgetClaim, claim_of, room_beside, turns_within
 from recallens.model.trust import STUFFED as HEAPS
 from recallens.xray.ladder import RELEVANCE_CUT, Walk
 from recallens.xray.replay import replay
@@ -199,7 +199,7 @@ def test_beside_what_has_a_claim_half_is_left_or_what_that_leaves(
 
 def test_what_has_no_room_beside_the_trusted_is_taken_last() -> None:
     costs = [30, 30, 40, 10, 40]
-    lower, first, none = Claim.LOWER, Claim.FIRST, Claim.NONE
+    lower, first, none = BudgetClaim.LOWER, BudgetClaim.FIRST, BudgetClaim.NONE
     assert turns_within([lower, lower, first, lower, first], (costs, 100)) == [0, 2, 3, 4, 1]
     assert turns_within([lower, lower, first, lower, none], (costs, 100)) == [0, 1, 2, 4, 3]
     assert turns_within([lower, lower, first, lower, first], ([1] * 5, np.inf), (costs, 100)) == [0, 2, 3, 4, 1]
@@ -209,4 +209,11 @@ def test_what_has_no_room_beside_the_trusted_is_taken_last() -> None:
 
 def test_what_is_hardly_likely_to_help_claims_nothing() -> None:
     claims = [claim_of(zone, relevance) for zone in (Zone.TRUSTED, Zone.WORKING) for relevance in (0.9, 0.05, None)]
-    assert claims == [Claim.FIRST, Claim.NONE, Claim.FIRST, Claim.LOWER, Claim.LOWER, Claim.LOWER]
+    assert claims == [
+        BudgetClaim.FIRST,
+        BudgetClaim.NONE,
+        BudgetClaim.FIRST,
+        BudgetClaim.LOWER,
+        BudgetClaim.LOWER,
+        BudgetClaim.LOWER,
+    ]

@@ -18,7 +18,7 @@ from recallens.model.recall import Recall, SearchResult, SessionSummary, Timelin
 from recallens.model.salience import DAY_MS
 from recallens.model.state import EVERYTHING, OPEN_SCOPES, MemoryState, Sight
 from recallens.model.task import Task
-from recallens.model.trust import Claim, claim_of, turns_within
+from recallens.model.trust import BudgetClaim, claim_of
 from recallens.recall.certificate import limited
 from recallens.recall.states import states
 from recallens.render.brief import ended_line
@@ -36,6 +36,7 @@ from recallens.render.layers import (
     takes,
     timeline_entry,
     timeline_entry_record,
+    turns_of_records,
 )
 from recallens.render.records import Record, brief_certificate, certificate_of, present, to_line
 from recallens.render.times import more_line, time_line, time_of
@@ -119,22 +120,8 @@ class MemorySearch(Struct, frozen=True):
         return fitted_lines(lines, self._by_rank, self._foot, limit, shorter, self.left_out, self._claims)
 
     @property
-    def _claims(self) -> list[Claim]:
+    def _claims(self) -> list[BudgetClaim]:
         return [claim_of(entry.state.zone, entry.relevance) for entry in self.entries]
-
-    def _turns(self, limit: int | None) -> list[int]:
-        """The places of the entries in the order in which a record takes them: what is less trusted takes half of the
-        limit at most beside what has a claim. What is last goes first, so the best of these comes first, where half of
-        the limit has room for it.
-        """
-        order, claims = self._by_rank, self._claims
-        claiming = [at for at in order if claims[at] is Claim.FIRST]
-        if limit is None or not claiming or Claim.LOWER not in claims:
-            return order
-        costs = {at: takes(to_line(index_record(self.entries[at]))) for at in order}
-        turns = turns_within([claims[at] for at in order], ([costs[at] for at in order], limit))
-        best = [at for at in claiming[:1] if costs[at] <= limit / 2]
-        return list(dict.fromkeys((*best, *(order[turn] for turn in turns))))
 
     def _certificate(self, shown: Sequence[int]) -> Mapping[str, Any] | None:
         certificate = self.certificate
@@ -188,7 +175,9 @@ class MemorySearch(Struct, frozen=True):
         return self.fitted_record()[0]
 
     def fitted_record(self) -> tuple[Record, list[int]]:
-        limit, silence, order = self.max_tokens, self.recall.silence, self._turns(self.max_tokens)
+        limit, silence, entries = self.max_tokens, self.recall.silence, self.entries
+        costs = [0 if limit is None else takes(to_line(index_record(entry))) for entry in entries]
+        order = turns_of_records(self._by_rank, self._claims, costs, limit)
         told: Record = {"notice": self.recall.notice, "silence": as_json(silence) if silence is not None else None}
         told["ended"] = as_json(self.recall.ended) if self.recall.ended is not None else None
         told["degraded"] = dict(self.recall.degraded) or None

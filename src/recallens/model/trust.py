@@ -24,7 +24,7 @@ def rank(zone: Zone) -> int:
     return _RANKS[zone]
 
 
-class Claim(StrEnum):
+class BudgetClaim(StrEnum):
     """What of a budget a memory may claim."""
 
     FIRST = "first"  # trusted and likely to help: half is for what is like it
@@ -36,10 +36,10 @@ class Claim(StrEnum):
 CLAIMED_FROM: Final = 0.125
 
 
-def claim_of(zone: Zone, relevance: float | None) -> Claim:
+def claim_of(zone: Zone, relevance: float | None) -> BudgetClaim:
     if zone is not Zone.TRUSTED:
-        return Claim.LOWER
-    return Claim.FIRST if relevance is None or relevance >= CLAIMED_FROM else Claim.NONE
+        return BudgetClaim.LOWER
+    return BudgetClaim.FIRST if relevance is None or relevance >= CLAIMED_FROM else BudgetClaim.NONE
 
 
 def room_beside(claimed: Iterable[float], most: float) -> float:
@@ -49,17 +49,17 @@ def room_beside(claimed: Iterable[float], most: float) -> float:
     return most - min(sum(cost for cost in claimed if cost <= most / 2), most / 2)
 
 
-def turns_within(claims: Sequence[Claim], *budgets: tuple[Sequence[float], float]) -> list[int]:
+def turns_within(claims: Sequence[BudgetClaim], *budgets: tuple[Sequence[float], float]) -> list[int]:
     """The order in which items are given room, each budget being what every item costs of it and how much there is: as
     they stand, but for what is less trusted and has no room beside what has a claim, which comes last.
     """
     left = [
-        room_beside([cost for cost, claim in zip(costs, claims, strict=True) if claim is Claim.FIRST], most)
+        room_beside([cost for cost, claim in zip(costs, claims, strict=True) if claim is BudgetClaim.FIRST], most)
         for costs, most in budgets
     ]
     first, late = list[int](), list[int]()
     for at, claim in enumerate(claims):
-        is_lower = claim is Claim.LOWER
+        is_lower = claim is BudgetClaim.LOWER
         if is_lower and any(costs[at] > room for (costs, _), room in zip(budgets, left, strict=True)):
             late.append(at)
             continue

@@ -16,7 +16,7 @@ from recallens.model.context import (
     allocation,
 )
 from recallens.model.memory import Kind, Memory, Zone
-from recallens.model.trust import Claim, claim_of, room_beside
+from recallens.model.trust import BudgetClaim, claim_of, room_beside
 from recallens.recall.coverage import ANSWERS_FROM
 from recallens.text.normalize import normalize
 from recallens.text.stopwords import frame_words, query_stopwords
@@ -76,15 +76,15 @@ def select(
         room, left = room - taken, left - taken
     memories = [(section, item) for section, item in memories if item.name not in chosen[SectionName.CONSTITUTION]]
     brief = {item.name: headings[section] + (BRIEF if at else FIRST) for at, (section, item) in enumerate(memories)}
-    first = [(section, item) for section, item in memories if _claim(item) is Claim.FIRST]
+    first = [(section, item) for section, item in memories if _claim(item) is BudgetClaim.FIRST]
     wanted = [min(headings[section] + item.tokens, brief[item.name], left / 2) for section, item in first]
     beside = room_beside(wanted, left)
     for section, item in memories:
-        lower = _claim(item) is Claim.LOWER
+        lower = _claim(item) is BudgetClaim.LOWER
         taken = enter(section, item, min(brief[item.name], int(beside)) if lower else brief[item.name], excerpt)
         left, beside = left - taken, beside - taken if lower else beside
     for section, item in memories if first else ():  # what had no room beside the trusted has what these leave
-        if item.name not in chosen[section] and _claim(item) is Claim.LOWER:
+        if item.name not in chosen[section] and _claim(item) is BudgetClaim.LOWER:
             left -= enter(section, item, brief[item.name], excerpt)
 
     shares[SectionName.GOTCHAS] = left // 2 if left > GOTCHAS_FROM else 0
@@ -94,10 +94,12 @@ def select(
         for section, item in memories
         if (short := chosen[section].get(item.name)) is not None and short.truncated and _may_answer(item)
     ]
-    wanted = [min(item.tokens, longest) - short.tokens for _, item, short in growing if _claim(item) is Claim.FIRST]
+    wanted = [
+        min(item.tokens, longest) - short.tokens for _, item, short in growing if _claim(item) is BudgetClaim.FIRST
+    ]
     beside = room_beside([min(tokens, left / 2) for tokens in wanted if tokens > 0], left)
     for section, item, short in growing:
-        lower = _claim(item) is Claim.LOWER
+        lower = _claim(item) is BudgetClaim.LOWER
         room = min(left, shares[section] - _used(chosen[section], headings[section]), int(beside) if lower else left)
         longer = excerpt(item, min(short.tokens + room, longest))
         if longer is not None and longer.tokens > short.tokens:
@@ -117,7 +119,7 @@ def _used(items: Mapping[str, Item], heading: int) -> int:
     return heading + sum(item.tokens for item in items.values()) if items else 0
 
 
-def _claim(item: Item) -> Claim:
+def _claim(item: Item) -> BudgetClaim:
     return claim_of(Zone.TRUSTED if item.memory is None else item.memory.zone, item.relevance)
 
 

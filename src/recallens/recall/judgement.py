@@ -8,7 +8,7 @@ of a hundred thousand. `bench/relevance.py` fits their weights on the dev sets a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -19,13 +19,12 @@ from recallens.index.lexical import BoundLexical
 from recallens.ingest.encoded import ASSISTANT_ROLES, USER_ROLES
 from recallens.model.pool import Pool
 from recallens.model.query import Query
-from recallens.model.trust import CLAIMED_FROM
 from recallens.model.verdict import BoolArray, FloatArray, IntArray, Judgement, Peers, anywhere, everywhere
 from recallens.recall.coverage import answering, coverage, in_other_letters, texts_of
 from recallens.recall.facets import WORDED, Facet, FacetKind
-from recallens.recall.peers import circles
+from recallens.recall.peers import Summed, circles, claiming, relative_signals
 from recallens.recall.scene import MULTILINGUAL, SEMANTIC, TRANSLATION, Scene
-from recallens.recall.terms import deviation_of, measured_against
+from recallens.recall.terms import measured_against
 from recallens.recall.views import REVIEW, SAME_FILE, within_windows
 from recallens.recall.views.graph import leading, related
 from recallens.recall.views.succession import inherited
@@ -34,10 +33,6 @@ from recallens.text.tokenizer import tokenize
 
 # Texts are read for the type of the answer only so far down.
 READ: Final = 40
-# So many rows more, unlike the question, stand beside the candidates when it is asked how far one stands out: of five
-# memories the mean says little. Texts that have nothing to do with each other have about this cosine.
-BACKGROUND: Final = 20
-UNRELATED: Final = 0.1
 DONE: Final = 0.5  # what a word weighs that says what is done, which an answer may tell by another verb
 LONG: Final = 200  # tokens, from which on a longer text says no more
 
@@ -210,8 +205,6 @@ OF_THE_FILE: Final = 0.6
 OF_THE_NAME: Final = 0.6
 FEW_CALLED: Final = 10
 SHARE_OF_CALLED: Final = 0.5  # beside them, what does not hold it is something else
-# The bias, the weights and the values that a judgement is made of.
-Summed = tuple[float, dict[str, float], dict[str, FloatArray]]
 _IDENTIFIER: Final = re.compile(r"(?=\S*[\d_./:-])[\w./:#@-]{3,}")
 
 
@@ -222,7 +215,7 @@ def judge_relevance(scene: Scene, pool: Pool, query: Query) -> Iterator[Judgemen
     asks_second = MULTILINGUAL in scene.views
     models = BY_MEANING if not np.isnan(signals["cosine"]).all() else BY_SECOND if asks_second else BY_WORDS
     rows = {company: mask for company, mask in companies(scene, pool.rows).items() if anywhere(mask)}
-    peers, signals = _peers(scene, pool, signals, lambda each: _summed(models, rows, each))
+    peers, signals = claiming(scene, pool, signals, lambda each: _summed(models, rows, each))
     bias, weights, told = _summed(models, rows, signals)
     known = (UNDER_REVIEW, LINKED, CALLED)
     weights |= dict.fromkeys(known, 1.0)
@@ -276,28 +269,6 @@ def _summed(
             told[prefix + name] = signals[name] if alone else np.where(mask, signals[name], np.nan)
             weights[prefix + name] = weight
     return bias, weights, told
-
-
-def _peers(
-    scene: Scene, pool: Pool, signals: Mapping[str, FloatArray], summed: Callable[[Mapping[str, FloatArray]], Summed]
-) -> tuple[list[BoolArray], dict[str, FloatArray]]:
-    """The rows that have a claim to be measured without what is less trusted, by zone, since they are likely to help
-    where that is not there; and the signals, of these rows as they are then.
-    """
-
-    def odds(signals: Mapping[str, FloatArray]) -> FloatArray:
-        bias, weights, told = summed(signals)
-        return Judgement.of("relevance", bias, weights, told, least=0.0).probability
-
-    peers, judged = list[BoolArray](), dict(signals)
-    for circle in circles(scene, pool.rows)[1:]:
-        among = structs.replace(pool, live=pool.live & circle)
-        alone = _relative(scene, among, signals)
-        own = odds({**signals, **alone})
-        claimed = circle & (own >= CLAIMED_FROM) & (own > odds(judged))
-        judged |= {name: np.where(claimed, values, judged[name]) for name, values in alone.items()}
-        peers.append(circle & (odds(judged) >= CLAIMED_FROM))
-    return peers, judged
 
 
 def _called(scene: Scene, rows: IntArray, query: Query) -> BoolArray:
@@ -383,24 +354,7 @@ def signals_of(scene: Scene, pool: Pool) -> dict[str, FloatArray]:
     # What took the place of another answers what the other was about.
     for name in ("cosine", "words", "bm25", "pairs") if scene.heirs else ():
         signals[name] = np.fmax(signals[name], inherited(scene, pool, signals[name]))
-    return signals | _relative(scene, pool, signals)
-
-
-def _relative(scene: Scene, pool: Pool, signals: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
-    """The signals of each row that depend on the others which are live."""
-    sample, absent = measured_against(pool), np.full(len(pool), np.nan)
-    second = scene.score(MULTILINGUAL, pool.rows) if MULTILINGUAL in scene.views else absent
-    relative = {"behind": _behind(pool), "place": _place(pool)}
-    relative["secondStandsOut"] = second - _usual(second[sample], UNRELATED)
-    for name, of, unrelated in (("standsOut", "cosine", UNRELATED), ("moreWords", "words", 0.0)):
-        relative[name] = signals[of] - _usual(signals[of][sample], unrelated)
-    return relative
-
-
-def _usual(sample: FloatArray, unrelated: float) -> float:
-    """The mean of the candidates and of some more that have nothing to do with the question."""
-    known = sample[~np.isnan(sample)]
-    return float(known.sum() + BACKGROUND * unrelated) / (len(known) + BACKGROUND)
+    return signals | relative_signals(scene, pool, signals)
 
 
 def readable(scene: Scene) -> tuple[list[Facet], float]:
@@ -483,21 +437,6 @@ def _outside_windows(scene: Scene, pool: Pool) -> FloatArray:
     if then is not None:  # what was said before holds until something else is said
         outside &= scene.columns.held_from[pool.rows] >= then
     return outside.astype(np.float64)
-
-
-def _behind(pool: Pool) -> FloatArray:
-    """How far a row's score is behind the best one, in deviations: the root, for the first steps say most."""
-    live = pool.score[pool.live]
-    sample = pool.score[measured_against(pool)]
-    best = float(live.max()) if len(live) else 0.0
-    deviation = deviation_of(sample) if len(sample) > 1 else 0.0
-    return np.sqrt(np.maximum(best - pool.score, 0.0) / (deviation or 1.0))
-
-
-def _place(pool: Pool) -> FloatArray:
-    """How many rows stand above it, in a logarithm."""
-    live = np.sort(pool.score[pool.live])
-    return np.log1p(len(live) - np.searchsorted(live, pool.score, side="right"))
 
 
 def _without_answer(scene: Scene, pool: Pool) -> FloatArray:

@@ -28,7 +28,7 @@ from recallens.model.recall import SearchResult
 from recallens.model.salience import DAY_MS
 from recallens.model.state import MemoryState, is_hypothesis
 from recallens.model.times import day, instant
-from recallens.model.trust import Claim, room_beside
+from recallens.model.trust import BudgetClaim, room_beside, turns_within
 from recallens.render.brief import only_unsettled
 from recallens.render.formats import USER, as_name, cites, visible
 from recallens.render.markup import plain_text
@@ -276,7 +276,7 @@ def fitted_lines(
     limit: int | None,
     shorter: Callable[[int, int], str],
     left_out: int = 0,
-    claims: Sequence[Claim] = (),
+    claims: Sequence[BudgetClaim] = (),
 ) -> tuple[str, list[int]]:
     """The lines and the foot within the limit, and the places of the lines in it: taken in `order`, the last of them
     `shorter` where that makes it fit.
@@ -298,8 +298,8 @@ def fitted_lines(
     if limit is None or takes(everything) <= limit:
         return everything, sorted(order)
     leads = {order[0]} if order else set()
-    if Claim.FIRST in claims and Claim.LOWER in claims:
-        leads.add(next(at for at in order if claims[at] is Claim.FIRST))
+    if BudgetClaim.FIRST in claims and BudgetClaim.LOWER in claims:
+        leads.add(next(at for at in order if claims[at] is BudgetClaim.FIRST))
         lines, order = _beside_claims(lines, order, claims, limit - takes(written({})), shorter)
     shown: dict[int, str] = {}
     for at in order:
@@ -320,16 +320,20 @@ def fitted_lines(
 
 
 def _beside_claims(
-    lines: Sequence[str], order: Sequence[int], claims: Sequence[Claim], most: int, shorter: Callable[[int, int], str]
+    lines: Sequence[str],
+    order: Sequence[int],
+    claims: Sequence[BudgetClaim],
+    most: int,
+    shorter: Callable[[int, int], str],
 ) -> tuple[Sequence[str], Sequence[int]]:
     """The lines and the order in which they are given room: the first that has a claim, the first, then as they stand;
     of what is less trusted, the line that has no room beside such lines is `shorter`, and those behind it come last.
     """
-    claiming = [at for at in order if claims[at] is Claim.FIRST]
+    claiming = [at for at in order if claims[at] is BudgetClaim.FIRST]
     room = int(room_beside([min(takes(lines[at]), most / 2) for at in claiming], most))
     lines, first, late = list(lines), list[int](), list[int]()
     for at in order:
-        if claims[at] is Claim.LOWER:
+        if claims[at] is BudgetClaim.LOWER:
             if takes(lines[at]) > room:
                 short, size = "", 0 if late else room
                 while size > LEAST and takes(short := shorter(at, size)) > room:  # it may take more than its tokens
@@ -341,6 +345,19 @@ def _beside_claims(
             room -= takes(lines[at])
         first.append(at)
     return lines, list(dict.fromkeys((claiming[0], order[0], *first, *late)))
+
+
+def turns_of_records(
+    order: Sequence[int], claims: Sequence[BudgetClaim], costs: Sequence[int], limit: int | None
+) -> list[int]:
+    """The order in which records of these costs are given room beside what has a claim. What is last goes first, so the
+    best that has one comes first, where half of the limit has room for it.
+    """
+    if limit is None or BudgetClaim.LOWER not in claims:
+        return list(order)
+    turns = turns_within([claims[at] for at in order], ([costs[at] for at in order], limit))
+    best = [at for at in order if claims[at] is BudgetClaim.FIRST][:1]
+    return list(dict.fromkeys((*(at for at in best if costs[at] <= limit / 2), *(order[turn] for turn in turns))))
 
 
 def counted_record(record: Record, holder: Record, *names: str) -> Record:
