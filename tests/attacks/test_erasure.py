@@ -80,6 +80,22 @@ def test_versions_recaps_and_summaries_go_with_it(engine: Engine, store: Path) -
     assert list(engine.maintenance.doctor().problems) == []
 
 
+@pytest.mark.parametrize("restriction", ["forgotten", "scoped"])
+def test_a_summary_that_was_withheld_is_not_published_by_the_erasure(
+    engine: Engine, store: Path, restriction: str
+) -> None:
+    scopes = ("hr",) if restriction == "scoped" else ()
+    secret = engine.remember(DRAWER, session="s", scopes=scopes).id
+    engine.remember("We deploy on Fridays", session="s")
+    engine.sessions.end("s", summary="Noted what Quetzalcoatl said of the drawer of the chest: 47118265")
+    if restriction == "forgotten":
+        engine.forget(secret)
+    engine.forget(secret, hard=True)
+    assert left(store.parent) == []
+    recaps = [memory for memory, _, _ in engine.sessions.report("s").links if memory.kind == "summary"]
+    assert all("drawer" not in memory.content for memory in recaps)
+
+
 def test_the_receipt_names_what_went_what_stays_and_what_lies_outside(engine: Engine, store: Path) -> None:
     first = engine.remember(DRAWER, session="s").id
     own = engine.remember(f"Later: {DRAWER}", dedupe=False).id

@@ -201,17 +201,23 @@ class Erasure:
         gone = [Erased("memory", handle_of(num), why) for num, why in going.why.items()]
         recaps: list[str] = []
         bare: list[str] = []
-        for session in filter(None, map(tx.sessions.get, tx.erasure.sessions(nums))):
-            title, summary = (says_part(going, text or "") for text in (session.title, session.summary))
+        named = tx.erasure.sessions(nums)
+        summaries = tx.erasure.summaries(named)
+        for session in filter(None, map(tx.sessions.get, named)):
+            own = summaries.get(session.id, "")
+            # One that is withheld says what goes, or what is meant for few: nothing would keep it back any longer.
+            withheld = bool(own) and session.summary is None
+            title, summary = says_part(going, session.title or ""), withheld or says_part(going, own)
             project = self._gave_project(tx, going, session)
             if title or summary or project:
                 tx.erasure.blank_session(session.id, title=title, summary=summary, project=project)
             if title or summary:
                 parts = " and ".join(name for name, held in (("title", title), ("summary", summary)) if held)
-                gone.append(Erased("session", session.id, f"its {parts} said part of it"))
+                why = "was withheld with it" if withheld else "said part of it"
+                gone.append(Erased("session", session.id, f"its {parts} {why}"))
             if project:
                 gone.append(Erased("session", session.id, "its project was that of it, and of nothing else there"))
-            is_bare = (title or not session.title) and (summary or not session.summary)
+            is_bare = (title or not session.title) and (summary or not own)
             if is_bare:
                 bare.append(session.id)
             if session.ended is not None:

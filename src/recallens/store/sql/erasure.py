@@ -78,6 +78,15 @@ class SqlErasure(Struct, frozen=True):
             packed(nums),
         )
 
+    def summaries(self, sessions: Sequence[str]) -> dict[str, str]:
+        """What these sessions say of themselves, also where it may not be read."""
+        rows = self._here.all(
+            "SELECT id, summary FROM sessions WHERE ns = ?1 AND summary IS NOT NULL"
+            " AND id IN (SELECT value FROM TEXTS(?2))",
+            packed(sessions),
+        )
+        return dict(rows)
+
     def blank_session(self, id: str, *, title: bool = False, summary: bool = False, project: bool = False) -> None:
         self._here.change(
             "UPDATE sessions SET title = CASE WHEN ?3 = 1 THEN NULL ELSE title END,"
