@@ -199,3 +199,49 @@ def test_the_times_and_the_order_of_sessions_are_those_of_what_was_made_in_them(
     reader = caller_with(engine.tokens.create(["default"])[0])
     assert [each["id"] for each in do(engine, owner("default"), "list_sessions")["sessions"]] == ["s-late", "s-early"]
     assert [each["id"] for each in do(engine, reader, "list_sessions")["sessions"]] == ["s-early", "s-late"]
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "begin_session": {"id": "main", "title": f"{PRIVATE} title", "project": f"{PRIVATE}-project"},
+    "search": {"query": "how often is the door code changed", "session": "main"},
+    "remember": {"content": "The mast is 30 meters high", "session": "main"},
+    "finish_session": {"id": "main", "summary": f"{PRIVATE} summary"},
+    "start_task": {"task": f"{PRIVATE} words", "session": "main"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_session_that_a_token_has_named_is_the_persons_from_when_they_act_in_it(scene: Scene, way: str) -> None:
+    """Each act is the first, the others follow it: what a token sees then is what it sees of another's."""
+    engine, token = scene.engine, scene.token
+    do(engine, token, "start_session", id="main")
+    mine = do(engine, token, "remember", content="The gate squeaks", session="main")["id"]
+    do(engine, token, "get_session", id="main")
+    assert engine.tokens.owns_session("main", str(token.owner))
+    do(engine, owner("default"), way, **WAYS[way])
+    assert not engine.tokens.owns_session("main", str(token.owner), claim=True)
+    for other in WAYS:
+        do(engine, owner("default"), other, **WAYS[other])
+    told = do(engine, token, "get_session", id="main")
+    assert {link["usageType"] for link in told["memories"]} == {"created"}
+    assert mine in {link["memory"]["id"] for link in told["memories"]}
+    assert PRIVATE not in json.dumps([told["session"], do(engine, token, "list_sessions")])
+    for name, given in (("search", {"query": "gate"}), ("remember", {"content": "The lamp is out"})):
+        with pytest.raises(NotFound, match="no session 'main' of yours"):
+            do(engine, token, name, session="main", **given)
+    whole_session = do(engine, owner("default"), "get_session", id="main")
+    assert "recalled" in {link["usageType"] for link in whole_session["memories"]}
+
+
+def test_what_a_token_does_in_its_session_leaves_it_to_the_token(scene: Scene) -> None:
+    """And so does what the person does with a memory of it without acting in the session."""
+    engine, token = scene.engine, scene.token
+    do(engine, token, "start_session", id="main", title="of mine")
+    made = do(engine, token, "remember", content="The gate squeaks", session="main")["id"]
+    do(engine, token, "search", query="how often is the door code changed", session="main")
+    engine.confirm(made)
+    engine.search("gate", owner=token.owner, session="main")
+    do(engine, token, "end_session", id="main", summary="it was mended")
+    told = do(engine, token, "get_session", id="main")
+    assert (told["session"]["title"], told["session"]["summary"]) == ("of mine", "it was mended")
+    assert "recalled" in {link["usageType"] for link in told["memories"]}

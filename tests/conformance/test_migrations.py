@@ -10,7 +10,7 @@ import pytest
 from test_store_contract import ENCODER, row
 
 import postgres
-from recallens.model.memory import encode_id
+from recallens.model.memory import encode_id, recorded_unsaid
 from recallens.store.postgres.migrations import MIGRATIONS as POSTGRES
 from recallens.store.sqlite import connection
 from recallens.store.sqlite.migrations import MIGRATIONS
@@ -71,6 +71,7 @@ def test_what_an_agent_dated_before_there_were_recorded_times_has_that_of_its_id
     old.executemany("INSERT INTO memories VALUES (?, ?, ?, ?)", rows)
     old.execute(dict(MIGRATIONS)["0023-recorded"])
     assert [recorded for (recorded,) in old.execute("SELECT recorded FROM memories")] == [kept, None, None, None, kept]
+    assert [recorded_unsaid(*row) for row in rows] == [kept, None, None, None, kept]  # and of an older export's line
     with psycopg.connect(postgres.empty_database(), autocommit=True) as server:
         server.execute("CREATE TABLE memories (id text, zone text, source text, created bigint)")
         server.cursor().executemany("INSERT INTO memories VALUES (%s, %s, %s, %s)", rows)

@@ -295,6 +295,9 @@ def test_sessions_are_listed_with_what_was_used_in_them(store: Store) -> None:
         assert [session.id for session, _ in reader.sessions.latest(1, 1)] == ["s"]
         assert reader.sessions.links("t") == [(nums[0], Usage.RECALLED, START_MS + 20)]
         assert reader.sessions.owner("u") == (True, "token")
+    with store.write("n") as tx:
+        tx.sessions.own("u", None)
+        assert tx.sessions.owner("u") == (False, None)
 
 
 def test_a_token_sees_of_anothers_session_what_was_made_there_and_of_anothers_task_nothing(store: Store) -> None:

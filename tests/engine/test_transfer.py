@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
@@ -18,6 +19,9 @@ from lived import QUESTIONS, lived_in
 from recallens import Engine
 from recallens.engine.lines import LineWriter
 from recallens.errors import InvalidInput, NotFound
+from recallens.model.memory import Zone
+from recallens.model.salience import DAY_MS
+from recallens.model.trust import Actor
 from recallens.store.nouns import NOUNS
 from standing import FixedClock, Open
 
@@ -61,6 +65,50 @@ def test_a_store_made_of_an_export_is_the_same_in_every_byte_and_every_recall(
     # A handle that was given out once is never given out again.
     assert again.remember("Something new").id
     assert again.get(f"m{json.loads(lines.splitlines()[0])['numbers']['memory'] + 1}").content == "Something new"
+
+
+@pytest.mark.parametrize("source", ["agent", "mcp", "mcp:Claude Code"])
+def test_an_export_without_recorded_times_has_those_that_a_migration_gives(
+    opened: Open, clock: FixedClock, source: str
+) -> None:
+    """The rows of the migration's own test; what the person let an agent date has none, and keeps none."""
+    engine, long_ago = opened("new.db"), clock.now - 300 * DAY_MS
+    with engine.core.acting(Actor(Zone.WORKING)):
+        claimed = engine.remember("The mast is 30 meters high", source=source, created=long_ago).id
+        engine.remember("The dock is 20 meters long", source=source)
+    with engine.core.acting(Actor(Zone.WORKING, dates=True)):
+        let = engine.remember("The buoy is green", source=source, created=long_ago).id
+    engine.remember("The pier is 5 meters wide", created=long_ago)
+    engine.remember("The shed is 4 meters wide", created=long_ago, zone=Zone.WORKING)
+    lines = exported(engine)
+    again = imported(opened("again.db"), lines)
+    assert exported(again) == lines
+    assert (again.get(claimed).recorded, again.get(let).recorded) == (clock.now, None)
+    older = imported(opened("older.db"), without_recorded(lines))
+    known = {memory["memory"]: memory.get("recorded") for memory in of_type(exported(older), "memory")}
+    assert known == {1: clock.now, 2: None, 3: clock.now, 4: None, 5: None}
+    assert [each.memory.id for each in older.search("how high is the mast", as_of=clock.now, record=False).results]
+    assert claimed not in {
+        each.memory.id
+        for each in older.search("how high is the mast", as_of=clock.now - DAY_MS, cut=False, record=False).results
+    }
+
+
+def of_type(lines: bytes, name: str) -> list[dict[str, Any]]:
+    return [record for record in map(json.loads, lines.splitlines()) if record["type"] == name]
+
+
+def without_recorded(lines: bytes) -> bytes:
+    """As the version before wrote them, which did not know the field."""
+    *body, _ = lines.splitlines()
+    kept = []
+    for line in body:
+        record = json.loads(line)
+        if record["type"] == "memory":
+            record.pop("recorded", None)
+        kept.append(json.dumps(record).encode() + b"\n")
+    end = {"type": "end", "lines": len(kept), "sha256": hashlib.sha256(b"".join(kept)).hexdigest()}
+    return b"".join(kept) + json.dumps(end).encode() + b"\n"
 
 
 def test_vectors_are_carried_where_asked_and_nothing_is_encoded_then(full: Engine, opened: Open) -> None:

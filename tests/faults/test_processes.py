@@ -15,8 +15,8 @@ import pytest
 from recallens.engine import Engine
 from recallens.engine.search import Search
 from recallens.errors import EncoderMismatch
-from recallens.index import resident
-from recallens.index.images import FORMAT
+from recallens.index import images, resident
+from recallens.index.images import FORMAT, read_image
 from recallens.ingest.draft import Draft
 
 pytestmark = pytest.mark.slow
@@ -292,6 +292,27 @@ def test_doctor_finds_a_flipped_byte_and_reindex_mends_it(published: Engine, ope
     engine.maintenance.reindex()
     assert engine.maintenance.doctor().problems == []
     assert [r.memory.id for r in engine.search("valve", record=False, cut=False).results] == expected
+
+
+def test_an_image_of_an_older_format_is_no_damage_and_is_made_anew(
+    published: Engine, opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected, image = answers(published), image_of(published)
+    whole = read_image(image)
+    assert whole is not None
+    with monkeypatch.context() as older:
+        older.setattr(images, "FORMAT", FORMAT - 1)
+        images.write_image(image, whole)
+    assert read_image(image) is None
+    engine = opened()
+    assert engine.maintenance.doctor().problems == []
+    assert answers(engine) == expected
+    assert engine.maintenance.publish() is True
+    assert read_image(image_of(engine)) is not None
+    data = bytearray(image_of(engine).read_bytes())
+    data[30] ^= 0x01  # what its header says is then not what was written, whatever format that names
+    image_of(engine).write_bytes(data)
+    assert len(opened().maintenance.doctor().problems) == 1
 
 
 def test_what_a_dead_process_left_half_written_is_cleared_away(published: Engine) -> None:

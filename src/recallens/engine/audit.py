@@ -95,7 +95,7 @@ class Tokens:
     def owns_session(self, session: str, owner: str, *, namespace: str | None = None, claim: bool = False) -> bool:
         """Whether a token's caller may act in a session: theirs, or one that nobody has used. `claim` makes it theirs.
 
-        A session of the local person is no token's.
+        A session of the local person is no token's, and theirs is each in which they act.
         """
         name = self._core.namespace(namespace)
         with self._core.store.read(name) as reader:

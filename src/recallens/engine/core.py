@@ -31,6 +31,7 @@ from recallens.index.encoding import Encoding
 from recallens.index.rerankers import Reranker, open_reranker
 from recallens.index.resident import Resident
 from recallens.index.version import Version
+from recallens.ingest.curation import enter_session
 from recallens.ingest.preparation import Preparation
 from recallens.ingest.prepare import Prepare, prepare
 from recallens.ingest.validate import epoch_ms, namespace_name, reference
@@ -392,12 +393,19 @@ class Core:
             raise NotFound(f"no namespace {reader.name!r}", hint="`recallens namespace list` shows those that exist.")
         return reader.state
 
-    def ensure_session(self, tx: Writer, id: str | None, *, at: int | None = None, project: str | None = None) -> None:
-        """A session that acts without having been started is started by its first act."""
-        if id is not None and tx.sessions.get(id) is None:
+    def ensure_session(
+        self, tx: Writer, id: str | None, *, at: int | None = None, project: str | None = None, owner: str | None = None
+    ) -> None:
+        """A session that acts without having been started is started by its first act. `owner` is the token that acts,
+        where that is not who acts here."""
+        if id is None:
+            return
+        if tx.sessions.get(id) is None:
             reference("session id", id)
             begun = self.clock() if at is None else at
             tx.sessions.put(Session(id, tx.name, begun, project=project, zone=self.actor.zone))
+        if owner is None:
+            enter_session(tx, id, by=self.actor)
 
     def num(self, reader: Reader, id: str) -> int:
         """A memory's number by its handle, its id, or a beginning of the id that fits only one."""

@@ -1,7 +1,8 @@
 """The lines of an export: a header, a line for each row of each noun, and an end that has their digest.
 
 docs/export.md describes them. A line is a JSON object whose `type` is a noun of `store/nouns.py`; the lines after a
-`namespace` line are of that namespace. A field that is null is left out.
+`namespace` line are of that namespace. A field that is null is left out, unless one that is left out says something:
+when a memory was recorded is not in exports that are older than that field, and is read off the rest of their lines.
 """
 
 from __future__ import annotations
@@ -16,12 +17,18 @@ import msgspec
 from msgspec import Raw, Struct
 
 from recallens.errors import InvalidInput
+from recallens.model.memory import recorded_unsaid
 from recallens.store.nouns import JSON_KINDS, NOUNS, FieldKind, Noun, NounField, Row
 
 FORMAT: Final = "recallens-export"
 VERSION: Final = 1
 # The longest text that a memory or a log can have, escaped, and what else a line has.
 LONGEST_LINE: Final = 64 * 1024 * 1024
+# The one field that came after the first exports, and what it is read off where a line has none.
+_MEMORY: Final = NOUNS["memory"]
+_PLACES: Final = {field.column: place for place, field in enumerate(_MEMORY.carried)}
+_LATER: Final = _PLACES["recorded"]
+_READ_OFF: Final = tuple(_PLACES[column] for column in ("id", "zone", "source", "created"))
 _encode = msgspec.json.Encoder().encode
 _decode_line = msgspec.json.Decoder(dict[str, Raw]).decode
 _decode = msgspec.json.Decoder().decode
@@ -57,6 +64,8 @@ class LineWriter:
         for field, value in zip(noun.carried, row, strict=True):
             if value is not None:
                 record[field.name] = _written(field, value)
+        if noun is _MEMORY and row[_LATER] is None and _unsaid(row) is not None:
+            record[noun.carried[_LATER].name] = None
         self._write(_encode(record))
 
     def end(self) -> None:
@@ -67,6 +76,11 @@ class LineWriter:
         self._digest.update(line)
         self._stream.write(line)
         self.lines += 1
+
+
+def _unsaid(row: Row) -> int | None:
+    """What the later field of a memory's row is, where its line does not name it."""
+    return recorded_unsaid(*(row[place] for place in _READ_OFF))
 
 
 def _written(field: NounField, value: Any) -> Any:
@@ -137,7 +151,10 @@ class LineReader:
         noun = NOUNS.get(name) if isinstance(name, str) else None
         if noun is None:
             raise self.wrong(f"unknown type {name!r}; use one of: {', '.join(NOUNS)}")
+        is_older = noun is _MEMORY and noun.carried[_LATER].name not in record
         values = tuple(self._value(noun, field, record.pop(field.name, None)) for field in noun.carried)
+        if is_older:
+            values = (*values[:_LATER], _unsaid(values), *values[_LATER + 1 :])
         if record:
             names = ", ".join(field.name for field in noun.carried)
             raise self.wrong(f"unknown field {next(iter(record))!r}; a {noun.name} has: {names}")

@@ -245,7 +245,7 @@ class Search:
         ]  # fmt: skip
         tx.trail.record(events, [numbers[memory.id] for memory in kept])
         if query.session is not None:
-            self._core.ensure_session(tx, query.session, at=now, project=query.filters.project)
+            self._core.ensure_session(tx, query.session, at=now, project=query.filters.project, owner=owner)
             tx.sessions.link(query.session, [numbers[memory.id] for memory in kept], Usage.RECALLED, now)
         entry = self._core.log.recalled(tx, query.text, [numbers[memory.id] for memory in kept], query.session, owner)
         audit = {memory.id: entry.id for memory in kept}

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from recallens.engine.core import Core
 from recallens.engine.ingest import Ingest
 from recallens.errors import NotFound
-from recallens.ingest.curation import FORGOTTEN_WITH
+from recallens.ingest.curation import FORGOTTEN_WITH, enter_session
 from recallens.ingest.draft import Draft, recap, recap_id
 from recallens.ingest.prepare import kept_text
 from recallens.ingest.signature import require_fields
@@ -50,6 +50,7 @@ class Sessions:
             if known is not None and rank(known.zone) > rank(zone):
                 return known  # what is more trusted is joined as it is
             tx.sessions.put(session)
+            enter_session(tx, session.id, by=self._core.actor)
         return session
 
     def end(
@@ -90,6 +91,7 @@ class Sessions:
                     tx.sessions.put(structs.replace(session, ended=session.ended or at))
                 else:
                     tx.sessions.put(told)
+                enter_session(tx, session.id, by=self._core.actor)
                 sessions.append(told)
         name = self._core.namespace(namespace)
         with self._core.reading(name) as reader:
@@ -117,6 +119,7 @@ class Sessions:
                 if known is not None and rank(known.zone) > rank(self._core.actor.zone):
                     continue
                 tx.sessions.put(_kept(structs.replace(session, zone=self._core.actor.zone)))
+                enter_session(tx, session.id, by=self._core.actor)
 
     def recap(self, sessions: Iterable[Session], *, namespace: str | None = None) -> None:
         """Keep a recap of each that has a summary, as if it had ended here."""

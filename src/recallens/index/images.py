@@ -108,16 +108,29 @@ def _start(header_length: int) -> int:
     return -(-(_HEADER_ROOM + header_length) // _ALIGNMENT) * _ALIGNMENT
 
 
+def _header(path: Path) -> tuple[int, Any]:
+    """The length of an image's header, and what it says; a ValueError where it is not as it was written."""
+    with path.open("rb") as file:
+        room = file.read(_HEADER_ROOM)
+        length, crc = int(room[:8], 16), int(room[8:], 16)
+        header = file.read(length)
+    if zlib.crc32(header) != crc:
+        raise ValueError(f"the header of {path} is damaged")
+    return length, json.loads(header)
+
+
+def is_of_another_format(path: Path) -> bool:
+    """Whether another version of Recallens wrote the image: it is not read here, and the next writer makes it anew."""
+    try:
+        return bool(_header(path)[1]["format"] != FORMAT)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
 def read_image(path: Path) -> Image | None:
     """The image, mapped; None if the file is not a whole one. Its arrays have not been read yet."""
     try:
-        with path.open("rb") as file:
-            room = file.read(_HEADER_ROOM)
-            length, crc = int(room[:8], 16), int(room[8:], 16)
-            header = file.read(length)
-        if zlib.crc32(header) != crc:
-            return None
-        record = json.loads(header)
+        length, record = _header(path)
         if record["format"] != FORMAT or path.stat().st_size != _start(length) + record["bytes"]:
             return None
         arrays = {place["name"]: _mapped(path, place, _start(length)) for place in record["arrays"]}

@@ -28,6 +28,7 @@ from recallens.index.images import (
     Stamp,
     checksum,
     exclusively,
+    is_of_another_format,
     read_image,
     scan_of,
     write_image,
@@ -377,14 +378,15 @@ def _compacted(vectors: VectorIndex | None, size: int, gone: BoolArray) -> Vecto
 
 
 def verify_images(folder: Path) -> list[str]:
-    """Read every file in full against its checksums; what is damaged is named."""
+    """Read every file in full against its checksums; what is damaged is named. One that another version wrote is not:
+    nothing reads it, and the next that is published takes its place."""
     if not folder.is_dir():
         return []
     return [
         f"index file {path.name} of {path.parent.name} is damaged; `recallens reindex` makes it anew"
         for path in sorted(folder.glob("*/*.image"))
         # One that another process replaced while it was being read is not damaged: it is gone.
-        if not _is_sound(path) and path.exists()
+        if not is_of_another_format(path) and not _is_sound(path) and path.exists()
     ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct, to_builtins
 
 from recallens.index.columns import Columns, code_of
-from recallens.ingest.curation import strengthen
+from recallens.ingest.curation import enter_session, strengthen
 from recallens.ingest.dedupe import is_near_duplicate
 from recallens.model.memory import Event, EventKind, Memory, Session, Status
 from recallens.model.salience import RECALL_REINFORCEMENT
@@ -163,6 +163,7 @@ def write_batch(
     for session, project in {(row.session, row.memory.project) for row in rows if row.session is not None}:
         if tx.sessions.get(session) is None:
             tx.sessions.put(Session(session, state.name, started=now, project=project, zone=by.zone))
+        enter_session(tx, session, by=by)
     fresh = [at for at, repeat in enumerate(known) if repeat is None]
     numbers = dict(zip(fresh, tx.memories.insert([rows[at] for at in fresh]), strict=True))
     if not by.decides:

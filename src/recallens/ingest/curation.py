@@ -41,6 +41,13 @@ ENDED = (Status.FORGOTTEN, Status.SUPERSEDED, Status.REJECTED)
 _UNDECIDED = (Status.PENDING_REVIEW, Status.QUARANTINED, Status.REJECTED)
 
 
+def enter_session(tx: Writer, id: str, *, by: Actor) -> None:
+    """Who acts in a session without a token has it from then on, also where a token had named it before: else that
+    would see what they do there. A token has said that a session is its own before it acts."""
+    if by.owner is None:
+        tx.sessions.own(id, None)
+
+
 def supersede(tx: Writer, old: int, new: int, at: int, session: str | None = None, *, by: Actor = PERSON) -> bool:
     """Whether it was done. Who is less trusted than one of the two only proposes it."""
     if old == new:

@@ -340,6 +340,14 @@ def minted_at(id: str) -> int | None:
     return moment
 
 
+def recorded_unsaid(id: str, zone: str, source: str | None, created: int) -> int | None:
+    """When a memory was recorded of which nobody said so, since it is older than that field: what an agent dated before
+    its id was made, by the id. The migrations that add the column say the same in SQL."""
+    by_agent = source is not None and (source in ("agent", "mcp") or source.startswith("mcp:"))
+    kept = minted_at(id) if by_agent and zone != Zone.TRUSTED else None
+    return kept if kept is not None and created < kept else None
+
+
 class IdSource:
     """Ids that sort in the order they were made, even within one millisecond."""
 

@@ -373,7 +373,7 @@ def awaiting(waits: AwaitsReview, format: str) -> Answer | Written:
 
 
 def owns(engine: Engine, call: Call, session: str, *, claim: bool = True) -> bool:
-    """The first to use a session has it; the person at the machine may look into every one."""
+    """The first token to use a session has it, until the person acts in it; they may look into every one."""
     caller = call.caller
     if caller.right is not Right.OWNER:
         reference("session id", session)

@@ -181,7 +181,11 @@ class SqlSessions(Struct, frozen=True):
             id, usage, at, packed(nums),
         )  # fmt: skip
 
-    def own(self, id: str, owner: str) -> None:
+    def own(self, id: str, owner: str | None) -> None:
+        """A token has what nobody has; None is the local person, who has it whoever named it first."""
+        if owner is None:
+            self._here.change("DELETE FROM session_owners WHERE ns = ?1 AND session = ?2", id)
+            return
         self._here.change(
             "INSERT INTO session_owners (ns, session, owner) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING", id, owner
         )
