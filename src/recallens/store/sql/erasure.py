@@ -124,11 +124,13 @@ class SqlErasure(Struct, frozen=True):
 
     def logged(self, sessions: Sequence[str]) -> list[str]:
         """Of these sessions, those that the log names, in which nothing is ever changed."""
-        return self._here.first(
-            "SELECT DISTINCT session FROM audit WHERE namespace = (SELECT name FROM namespaces WHERE id = ?1)"
-            " AND session IN (SELECT value FROM TEXTS(?2)) ORDER BY 1",
-            packed(sessions),
+        self._here.db.enter(self._here.name, self._here.key)
+        rows = self._here.db.execute(
+            "SELECT DISTINCT session FROM audit WHERE namespace = ?1 AND session IN (SELECT value FROM TEXTS(?2))"
+            " ORDER BY 1",
+            (self._here.name, packed(sessions)),
         )
+        return [session for (session,) in rows]
 
     def blank_task(self, id: str) -> None:
         """Its words go; its reward stays, as a number."""
