@@ -2,7 +2,7 @@
 
 The first 60 of each list were written before the rules, and every second one of them was looked at only when these were
 done; the 30 after them were written then, and the rules were mended once more by what they showed. The last are forms
-in which a stranger found that secrets stayed.
+after what a stranger found, most of them written with the rules.
 """
 
 from __future__ import annotations
