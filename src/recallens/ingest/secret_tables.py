@@ -19,8 +19,8 @@ LONGEST_VALUE: Final = 128
 # A header of values between commas has short names; a cell with as many words is prose.
 MOST_HEADER_WORDS: Final = 4
 PROSE_WORDS: Final = 4
-# As many lines in a row that are as long as no row of a table are passed over before it is over.
-MOST_PASSED: Final = 4
+# As many lines in a row that nothing divides are passed over before a table is over.
+MOST_UNDIVIDED: Final = 4
 
 # How a line is divided into cells; into none where it does not hold what divides them.
 Split = Callable[[str, Span], list[Cell]]
@@ -179,19 +179,20 @@ def _rows(
     """The rows below a header that are as long as it, and where the last of them ends.
 
     A row of another length is passed over: somebody forgot a mark, or wrote a remark. A blank line, several lines in
-    a row that are none of the table's and the header of another table end it."""
-    rows, last, passed = [header], line[1], 0
+    a row that nothing divides and the header of another table end it."""
+    rows, last, undivided = [header], line[1], 0
     for span in lines.after(line[1]):
-        if not text[slice(*span)].strip():
-            break
         row = split(text, span) if span[1] - span[0] <= LONGEST_LINE else []
+        if len(row) < 2:
+            undivided += 1
+            if undivided > MOST_UNDIVIDED or not text[slice(*span)].strip():
+                break
+            continue
         if len(row) == len(header):
             rows.append(row)
-            last, passed = span[1], 0
-        elif passed == MOST_PASSED or (len(row) > 1 and _is_header(text, row)):
+        elif _is_header(text, row):
             break
-        else:
-            passed += 1
+        last, undivided = span[1], 0
     return rows, last
 
 
