@@ -577,6 +577,7 @@ def test_what_a_memory_left_elsewhere_is_found_and_taken_out(store: Store) -> No
         assert (tx.erasure.sessions([num]), tx.erasure.tasks([num])) == (["s"], ["T"])
         assert tx.erasure.made_in(["s"]) == [num, recap]
         assert [name for name, _ in tx.erasure.holding(["quetzal"])] == ["session s", "log A"]
+        assert tx.erasure.summaries(["s", "unknown"]) == {"s": "quetzal"}
         tx.erasure.blank_session("s", title=False, summary=True)
         tx.erasure.blank_task("T")
         tx.erasure.drop_logs(["A"])
