@@ -36,7 +36,7 @@ from recallens.text.tokenizer import tokenize
 
 LOW_CONFIDENCE: Final = 0.3
 NEAR_MISSES: Final = 5
-# Of so many results that are not shown whole, the sentence that is nearest to the question is looked for: 10 to 25 ms
+# Of so many results that are not shown whole, the sentence that is nearest to the question is looked for: some 25 ms
 # each.
 READ_RESULTS: Final = 1
 # The specification's lengths of what is shown of a section, and of a lesson.
